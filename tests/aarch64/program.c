@@ -26,7 +26,7 @@ static uint64_t read_frequency(void)
 	return hz;
 }
 
-/* The counter is at most 1 % faster or 10 % slower than the frequency that the processor says. */
+/* The counter is at most 1 % faster or 10 % slower than the reported frequency. */
 static int counter_keeps_time(void)
 {
 	int64_t before_ns = monotonic_ns();

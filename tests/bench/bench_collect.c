@@ -52,7 +52,7 @@ static double measure_once(void (*emit)(int n))
 	return measure(emit, BATCH);
 }
 
-/* In turns, so that both see the same machine. */
+/* Calls and spans alternate, because the machine's load changes. */
 static void compare(void)
 {
 	static double off[ROUNDS];

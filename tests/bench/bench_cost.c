@@ -6,9 +6,9 @@
  *
  * usage: bench_cost THREADS
  *
- * Each batch of annotations is followed by a batch of as many clock reads, so that both see the
- * same frequency and neighbours. Between batches it pauses, so that the server keeps up: what is
- * emitted is what must be in the file. It talks with the one who runs it, a line at a time:
+ * Each batch of annotations is followed by a batch of as many clock reads, so that both run at the
+ * same clock frequency and beside the same load. The program pauses between batches, so that the
+ * server keeps up: all that is emitted must be in the file. It exchanges lines with its caller:
  *
  * 	port N		then a capture is to be started; it must not end before this program says "full"
  * 	recorded	then proftapd is to be stopped, and a line to be written: the full ring is next
@@ -100,7 +100,7 @@ struct kind {
 	void (*emit)(int n);
 	void (*read)(int n); /* clock reads, as many as an annotation needs */
 	int batch;
-	int n_slots; /* of one; 0: the server need not keep up */
+	int n_slots; /* of one annotation; 0: the server need not keep up */
 };
 
 static const struct kind kinds[] = {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Nanoseconds of an NVTX call, while nobody records and recording, beside spans of proftap's own in
+ * Nanoseconds of an NVTX call, without a recording and during one, beside spans of proftap's own in
  * the same rounds. The program's NVTX is that of tests/programs/nvtx_client.h:
  * NVTX_INJECTION64_PATH must name the library.
  *
@@ -105,7 +105,7 @@ struct kind {
 	void (*emit)(int n);
 	int is_recording;
 	int batch;
-	int n_slots; /* of one; 0: the server need not keep up */
+	int n_slots; /* of one annotation; 0: the server need not keep up */
 };
 
 static const struct kind kinds[] = {
@@ -149,7 +149,7 @@ static int prepare(void)
 	async = named("async");
 	if (registered.message.registered)
 		return 0;
-	fprintf(stderr, "bench_nvtx: nobody handles NVTX: NVTX_INJECTION64_PATH\n");
+	fprintf(stderr, "bench_nvtx: no library handles NVTX: set NVTX_INJECTION64_PATH\n");
 	return -1;
 }
 

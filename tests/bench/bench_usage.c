@@ -54,7 +54,7 @@ static pid_t start_target(int n_threads)
 	return ready ? pid : -1;
 }
 
-/* Makes one whole pass, which may need several visits. */
+/* Takes one sample, which may need several calls of usage_visit(). */
 static double take_sample(struct usage *u, double *longest_us)
 {
 	size_t n = u->n_samples;

@@ -24,7 +24,7 @@ class Failure(Exception):
 
 
 class Target:
-    """A program with a server. It reads and writes lines, and ends with its standard input."""
+    """A program with a server. It reads and writes lines, and ends when its standard input does."""
 
     def __init__(self, name, *arguments):
         self.name = name
@@ -36,7 +36,7 @@ class Target:
         """Returns the rest of the next line, which must begin with |words|."""
         line = self.process.stdout.readline().split()
         if line[:len(words)] != list(words) or not line:
-            raise Failure(f"{self.name}: said {line} where {words} should be")
+            raise Failure(f"{self.name}: wrote {line} where {words} should be")
         return line[len(words):]
 
     def write_line(self):

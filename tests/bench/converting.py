@@ -78,7 +78,7 @@ def make_ten(directory):
 def bench_large_conversions(out, directory):
     out.method(f"large conversions: proftap convert to /dev/null, as it is (a database: to a file), and proftap report; "
                f"{N_TEN:,} spans with two arguments on 8 threads, and {N_LARGE:,} with eight on one; one run each; "
-               f"memory: anonymous, looked at every {LOOK_S * 1000:.0f} ms: the file is mapped")
+               f"memory: anonymous, read every {LOOK_S * 1000:.0f} ms; the file is mapped")
     if shutil.disk_usage(directory).free < FREE_BYTES:
         out.skip("large conversions: not enough room on the disk")
         return

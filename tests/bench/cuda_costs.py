@@ -22,8 +22,8 @@ def read_figures():
 
 
 def bench_cuda(out, _):
-    out.method("On fakes of NVIDIA's libraries, which no GPU was met with: launches of one kernel by one thread, in turns in each state, "
-               "41 rounds of 2,000; what the fakes cost by themselves is subtracted, and stands at the end of the line.")
+    out.method("On fakes of NVIDIA's libraries, without a GPU: launches of one kernel by one thread, in turns in each state, "
+               "41 rounds of 2,000; the cost of the fakes alone is subtracted, and is at the end of the line.")
     found = read_figures()
     for state, name, fake in STATES:
         out.figure(name, f"{found[state] - found[fake]:.1f}", "ns", "", f"the fakes: {FAKES[fake]} {found[fake]:.1f} ns")

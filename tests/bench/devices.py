@@ -23,9 +23,9 @@ TICKS_S = os.sysconf("SC_CLK_TCK")
 # --- alone ------------------------------------------------------------------------------------
 
 def bench_parts(out):
-    out.method("Kernels alone: slots as a ring has them, to what is kept until the recording is over (read), and from there to "
-               "bytes (encoded); launched by 200 names and grids in turn, or each by its own; a million, in a span of ten calls "
-               "each, beside as many plain spans. Processor time; medians of 5.")
+    out.method("Kernels without a server: from a ring's slots to memory that is kept until the recording is over "
+               "(read), and from that memory to bytes (encoded). A million kernels have 200 names and grids in turn, "
+               "or one each; a span has ten calls. Beside them as many plain spans. Processor time; medians of 5.")
     found = {name: float(number) for name, number in map(str.split, run_lines("bench_devices"))}
     spans = f"a plain span, read and encoded, {found['spans']:.1f} ns"
     out.figure("kernels, read", f"{1e3 / found['few_read']:.1f}", "M/s", ">= 10 M/s", f"{found['few_read']:.1f} ns; {spans}")

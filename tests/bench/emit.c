@@ -1,16 +1,16 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The target of the other figures. A program as users write them: the installed header, the shared
+ * The target of most benchmarks. A program as users write them: the installed header, the shared
  * library, nothing internal. It ends when its standard input does.
  *
  * usage: emit start GIGABYTES   touches that much memory and starts a server: prints the times of the
  *                               start in ns and the port
- *        emit idle              says that it runs, waits for a line, starts a server, prints the port
+ *        emit idle              prints "running", reads a line, starts a server, prints the port
  *        emit pulse             the same, and then a span each half millisecond
  *        emit burst N           prints the port, then emits N spans in each capture, paced so that the
  *                               server keeps up, and prints how many
  *        emit large N           prints the port, then, in the first capture, emits N spans with eight arguments, paced in
- *                               the same way, and says so
+ *                               the same way, and prints "emitted"
  *        emit trace N           reads a directory and a number of bytes, then traces itself into that directory, with so
  *                               many bytes for the capture at most: N spans with eight arguments, paced in the same way.
  *                               Prints when it began, when it ended, and when its file was there, in ns of the monotonic clock
@@ -284,7 +284,8 @@ int main(int argc, char **argv)
 	for (size_t i = 0; argc >= 2 && i < sizeof modes / sizeof modes[0]; i++)
 		if (strcmp(argv[1], modes[i].name) == 0)
 			return modes[i].run(argc > 2 ? argv[2] : "0");
-	fputs("usage: emit start GIGABYTES | idle | burst N | large N | trace N | steady N | micro N\n",
+	fputs("usage: emit start GIGABYTES | idle | pulse | burst N | large N | trace N | "
+	      "steady N | micro N\n",
 		stderr);
 	return 2;
 }

@@ -22,7 +22,7 @@ def options(duration_ms):
 
 
 def profile_request(duration_ms):
-    """Returns a stock client's request, answered in xspace."""
+    """Returns a stock client's request, whose answer has the trace in its field xspace."""
     return field(4, options(duration_ms)) + field(6, b"bench") + number(9, 1)
 
 

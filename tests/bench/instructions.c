@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Annotations whose instructions callgrind counts: count_KIND() is called once, and runs one
- * N_COUNTED times. There is no server, and all fit into one ring, so the numbers repeat exactly.
- * Before, warm_KIND() has run it once, so that its names are known.
+ * Annotations whose instructions callgrind counts: count_KIND() is called once, and executes its
+ * annotation N_COUNTED times. There is no server, and all records fit into one ring, so the numbers
+ * repeat exactly. Before that, warm_KIND() executes the annotation once, so its names are known.
  */
 #include <check.h>
 #include <proftap/proftap.h>
@@ -14,7 +14,7 @@
 #define N_COUNTED 1000 /* a segment of the ring holds three slots of each */
 #define RING_BYTES (4u << 20)
 
-/* Keeps the loop, and its memory accesses in place. */
+/* Keeps the compiler from removing the loop or moving its memory accesses. */
 #define barrier() __asm__ volatile("" ::: "memory")
 
 #define COUNTED(kind, ...)                                                   \

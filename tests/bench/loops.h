@@ -5,13 +5,13 @@
 
 #include "tests/bench/samples.h"
 
-/* Keeps the loop, and its memory accesses in place. */
+/* Keeps the compiler from removing the loop or moving its memory accesses. */
 #define barrier() __asm__ volatile("" ::: "memory")
 
 static inline void read_clock(void)
 {
 #if defined(__x86_64__) || defined(__i386__)
-	/* volatile: gcc neither drops nor joins them. */
+	/* volatile: gcc neither drops nor joins such statements. */
 	unsigned int low;
 	unsigned int high;
 
@@ -44,7 +44,7 @@ static inline void read_two(int n)
 	}
 }
 
-/* Returns the nanoseconds of a turn. */
+/* Returns the nanoseconds of one iteration. */
 static inline double measure(void (*run)(int), int n)
 {
 	double start = now_ns();

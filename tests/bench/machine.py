@@ -28,4 +28,4 @@ def show_machine(out, machine):
     out.line("clock: {clocksource}; one rdtsc {rdtsc_ns} ns, one CLOCK_MONOTONIC {clock_monotonic_ns} ns"
              .format(**machine))
     if BUSY:
-        out.line("busy: more is running than half of the cores can take; times below are dearer than they are")
+        out.line("busy: at least half of the cores are in use; the times below are longer than on an idle machine")

@@ -36,7 +36,7 @@ def end_capture(capture):
 
 
 class Program(Target):
-    """A program that reads and writes lines, with its name before the words or without it."""
+    """A program that reads and writes lines; some programs begin each of their lines with their name."""
 
     def __init__(self, path, *arguments, has_recorder=False):
         self.name = os.path.basename(path)
@@ -134,7 +134,7 @@ def show_mode(out, name, mode, which, noise, totals):
 
 def bench_overhead(out, directory):
     out.method("overhead: programs that work, against the same built with -DPTAP_DISABLE in the same round; the order "
-               "changes from round to round; the median of the rounds, and +- what it is uncertain by (95 %). Noise: "
+               "changes from round to round; the median of the rounds, and +- its uncertainty (95 %). Noise: "
                "the same of a second run of the bare program, plus how far that lies from the first. off: annotations "
                "and no server; armed: a server, nobody records; recorder: its flight recorder is on")
     out.method(f"statements: 20,000 statements of SQLite on a table in memory, a span around each, {N_ROUNDS} rounds; "

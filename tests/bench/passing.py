@@ -69,7 +69,7 @@ def bench_one(out, n, mib, directory):
 
 def bench_passing(out, directory):
     out.method("passing: Capture of programs that are nothing but their servers, through a host daemon on loopback, into "
-               "readers that throw it away, all on this machine; direct: without the daemon, by a socket pair; memory: "
+               "readers that throw the data away, all on this machine; direct: without the daemon, by a socket pair; memory: "
                "anonymous and shared")
     seconds, n_bytes = stream(0, "", *STREAMS[0], lambda: None)
     out.figure("passing: direct", f"{n_bytes / 1e9 / seconds:.2f}", "GB/s")

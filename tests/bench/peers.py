@@ -13,7 +13,7 @@ from peers_proftap import Proftap
 from traced import PACED, Refused
 
 N_REPEATS = 3
-# Each tracer emits as many as its program says, because perf's traps are slow.
+# Each tracer has its own number of annotations, because perf's traps are slow.
 PEERS = (
     Proftap(),
     Lttng(),
@@ -31,7 +31,7 @@ def read_version(package):
 
 
 def measure(peer, directory):
-    """Returns {(kind, is_recording): row}, and {kind: bytes of one in the files}."""
+    """Returns {(kind, is_recording): row}, and {kind: bytes of one span or instant in the files}."""
     rows, sizes = {}, {}
     for kind in peer.kinds:
         rows[kind, False] = peer.measure_off(kind)
@@ -59,7 +59,7 @@ def measure_in_turns(out, directory):
 
 
 def median_cost(runs, key):
-    """Returns (ns of one, ns of its clock reads)."""
+    """Returns (ns of one annotation, ns of its clock reads)."""
     rows = [run[0][key] for run in runs]
     return (statistics.median(row.emit_ns - row.none_ns for row in rows),
             statistics.median(row.reads_ns for row in rows))
@@ -103,7 +103,7 @@ def bench_peers(out, directory):
                  if peer.packages else f"{peer.name}: this tree")
     out.method(f"peers: {PACED} Each in a program of its own, built on its own header or with its own flag, in turns; "
                "medians of the rounds, then of "
-               f"{N_REPEATS} runs; the same loop without it is subtracted. What was emitted is in the file or was "
+               f"{N_REPEATS} runs; the loop without the tracer is subtracted. What was emitted is in the file or was "
                "counted as lost by the tracer itself, else this run fails")
     out.method("a span: PTAP_SPAN; two tracepoints without fields; a call of an empty function (minus the call); "
                "a probe at its entry and one at its return. An instant: PTAP_INSTANT; a tracepoint; the probe at the "

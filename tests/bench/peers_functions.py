@@ -71,7 +71,7 @@ class Perf(Peer):
         self.stack.close()
 
     def add_probes(self):
-        """Adds the probes, once. The errors are those of the kernel."""
+        """Adds the probes, and their removal at the end. Errors are the kernel's."""
         binary = os.path.join(BENCH, "peers", self.program)
         for event, where in (("entry", TRACED), ("leave", f"{TRACED}%return")):
             run_perf("probe", "-q", "-x", binary, "--add", f"{self.group}:{event}={where}")

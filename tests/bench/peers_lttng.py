@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""LTTng-UST: tracepoints into rings of each processor, written by its consumer daemon."""
+"""LTTng-UST: tracepoints write to one ring per processor; its consumer daemon writes the files."""
 import os
 import re
 import subprocess
@@ -70,7 +70,7 @@ class Lttng(Peer):
     daemon = home = None
 
     def __enter__(self):
-        """Starts a session daemon of our own, unless one runs, without the kernel's part."""
+        """Starts a session daemon of our own, without kernel tracing, unless a session daemon runs."""
         self.home = tempfile.TemporaryDirectory(prefix="proftap-bench-")
         try:
             if answers():

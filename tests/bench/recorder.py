@@ -13,7 +13,7 @@ N_SNAPSHOTS = 7
 
 
 def take_snapshot(port, directory):
-    """Returns (ms of the whole command, ms from the instant to the end of the answer, the file)."""
+    """Returns (ms of the whole command, ms from the snapshot's time to the end of the answer, the file)."""
     start = time.monotonic()
     done = subprocess.run([PROFTAP, "snapshot", port, "--json", "--log_dir", directory],
                           stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True, check=False)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A trace as programs make them, for what encodes and converts. */
+/* A trace as programs make them, to measure encoding and conversion. */
 #ifndef BENCH_SAMPLE_SPACE_H
 #define BENCH_SAMPLE_SPACE_H
 

@@ -90,7 +90,7 @@ def count_threads(pid):
 
 
 def bench_idle(out, _):
-    out.method(f"idle: one target, nobody ever connected or asked who is there; threads and smaps_rollup before and after "
+    out.method(f"idle: one target, that nobody connected to or listed; threads and smaps_rollup before and after "
                f"the start; context switches of all threads over {IDLE_S} s")
     with Target("emit", "idle") as target:
         pid = target.process.pid

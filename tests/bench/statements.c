@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * A program that works: statements of SQLite on a table in memory, a span around each. It is built
- * twice, with -DPTAP_DISABLE too. With a thread that only sleeps it shows what libc and SQLite lose
- * by not being alone.
+ * twice, with -DPTAP_DISABLE too. With a thread that only sleeps it shows how much slower libc and
+ * SQLite are in a program with two threads.
  *
  * usage: statements [server|thread]     first it prints "ready PORT"; for each line "run" that it reads it runs N_STATEMENTS and
  *                                prints "ran" and how long it took, in ns: by the clock, and of the processor; for "wait" it

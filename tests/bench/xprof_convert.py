@@ -12,12 +12,12 @@ import time
 
 from xprof.convert import raw_to_tool_data
 
-# The page sends this request first.
+# XProf's page sends this request first.
 SCREEN = {"resolution": "8000"}
 
 
 def main(path, tool, form):
-    with tempfile.TemporaryDirectory() as work:  # it leaves its tables beside the trace
+    with tempfile.TemporaryDirectory() as work:  # XProf leaves its tables beside the trace
         copy = shutil.copy(path, work)
         parameters = {"trace_viewer_options": SCREEN if tool.endswith("@") else {}, "hosts": [os.path.basename(copy).removesuffix(".xplane.pb")],
                       "use_saved_result": False}

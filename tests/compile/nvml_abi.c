@@ -8,7 +8,7 @@
 
 #include <nvml.h>
 
-/* Names that both have. */
+/* A name that both headers define. */
 #define NVML_CLOCK_SM OUR_CLOCK_SM
 #include "daemon/pipeline/nvml/gpu_samples.h"
 #include "daemon/pipeline/nvml/nvml.h"

@@ -162,7 +162,7 @@ void act_be_followed_in_vain(void)
 	inside_follow(0);
 }
 
-/* Reading the counter is forbidden from here on: the kernel would kill the program for it. */
+/* During this instant the kernel would kill the program for reading the counter. */
 void act_instant_without_the_counter(void)
 {
 #ifdef PR_SET_TSC

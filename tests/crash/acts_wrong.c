@@ -35,7 +35,7 @@ void act_free_guard(void)
 	inside_set_guard(0);
 }
 
-/* Makes the innermost span begin |ticks| ago. */
+/* Makes the innermost span begin |ticks| earlier. */
 static void age(uint64_t ticks)
 {
 	uint32_t at = atomic_load(&acts_ring()->depth) - 1;
@@ -57,7 +57,7 @@ void act_step_back(void)
 	stage->capture.start_ticks -= UINT64_C(1) << 30;
 }
 
-/* Fills the ring up to its last slot. */
+/* Fills the ring except for its last slot. */
 void act_fill_ring(void)
 {
 	while (FIXTURE_SLOTS - (atomic_load(&acts_ring()->head) - atomic_load(&acts_ring()->tail)) >
@@ -80,7 +80,7 @@ void act_fill_strings(void)
 	use_strings_up_to(ARENA_STRINGS_BYTES - 8);
 }
 
-/* Empties the string table again. Otherwise the server would read more of it at each stop. */
+/* Restores the used size of the string table. Else the server would read more at each stop. */
 void act_free_strings(void)
 {
 	atomic_store(&fixture.arena->strings_used, strings_used);

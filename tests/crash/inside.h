@@ -8,26 +8,26 @@
 
 #include <stdint.h>
 
-/* enum arena_clock, of the next capture. */
+/* Sets the clock of the next capture, an enum arena_clock. */
 void inside_set_clock(uint32_t clock);
 /* Makes the library read the clock by a system call. */
 void inside_use_system_calls(void);
-/* Makes the calling thread one that has never recorded; it may be the next owner of its ring. */
+/* Makes the calling thread one that has never recorded, such as the next owner of its ring. */
 void inside_forget_thread(void);
 /*
- * Leaves the state after a siglongjmp() out of a handler during the thread's first annotation. 0:
- * resets that state.
+ * Sets the state that a siglongjmp() out of a handler leaves during the thread's first annotation.
+ * |word| 0 resets that state.
  */
 void inside_set_entering(uint32_t word);
 /* Sets whether an annotation of the calling thread is in progress. */
 void inside_set_guard(int is_taken);
 /*
- * Leaves the state of a forked child that is followed: its first annotation joins, and finds
- * |word|.
+ * Sets the state of a forked child that is followed: its first annotation joins, and finds the
+ * level word |word|.
  */
 void inside_follow(uint32_t word);
 
-/* The library's function. In C, a macro uses an inline version instead. */
+/* Calls the library's function ptap_enabled(). In C, a macro uses an inline version instead. */
 int inside_ask(int level);
 
 /* The addresses of the level word and of the arena's pointer, which a tracer writes. */

@@ -39,7 +39,7 @@ void picture_free(struct picture *p);
 
 /* Returns true if both have the same rows, apart from times. */
 int picture_is_same(const struct picture *a, const struct picture *b);
-/* Returns true if |p| has every row that both others have, and no row that neither of them has. */
+/* Returns true if |p| has all rows that are in both others, and only rows that are in one. */
 int picture_is_between(
 	const struct picture *p, const struct picture *before, const struct picture *after);
 /* Prints the rows, for the report of a failed test. */

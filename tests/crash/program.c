@@ -131,7 +131,7 @@ uint64_t program_get_pc(pid_t pid)
 #elif defined(__aarch64__)
 	return regs.pc;
 #else
-#error "where does it keep its program counter?"
+#error "this processor's program counter is not known"
 #endif
 }
 

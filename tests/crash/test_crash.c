@@ -22,9 +22,9 @@
 
 #define N_KILLS 150
 /*
- * Checks for cases that do not occur here: a text without room (five), a thread whose ring
- * disappears right after it was found, a span without a frame or a long duration where those are
- * written.
+ * The number of instructions that never run here. They check for a text without room (five), for a
+ * ring that disappears right after it was found, and, in the code that writes frames and long
+ * durations, for a span without them.
  */
 #define N_NEVER_REACHED 11
 #define STEP_LIMIT 20000
@@ -113,7 +113,7 @@ static void step_through_all(void)
 	stage_reopen();
 }
 
-/* --- what comes in between -------------------------------------------------------------------- */
+/* --- disturbances ---------------------------------------------------------------------------- */
 
 static void end_capture(pid_t pid)
 {
@@ -121,8 +121,8 @@ static void end_capture(pid_t pid)
 }
 
 /*
- * As if a signal handler had forked during the annotation: the child returns into it, and its page
- * is wiped.
+ * As if a signal handler had forked during the annotation: the child returns into the
+ * annotation, and the child's page is wiped.
  */
 static void fork_away(pid_t pid)
 {

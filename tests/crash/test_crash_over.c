@@ -3,7 +3,7 @@
  * Tests a program that is killed between any two instructions of an annotation while a flight
  * recorder runs. The picture of its ring holds the entries of before without the oldest segment, or
  * one entry more. Each is as it was written, none is missing, and the number of overwritten entries
- * is exact. A span is either open or ended, never both and never neither.
+ * is exact. A span is always either open or ended.
  */
 #include <check.h>
 #include <stdio.h>
@@ -26,7 +26,7 @@
  */
 #define MIN_KEPT (FIXTURE_SLOTS / RING_SEGMENTS * (RING_SEGMENTS - 1) - RECORD_MAX_EXTRA)
 
-/* Every slot that was ever written, by its position in the ring's count. */
+/* Every slot that was ever written; the index counts the slots from the first one on. */
 static struct slot written[MAX_POSITIONS];
 /* 1 + the number of entries before the one that begins at the position; 0: none begins there. */
 static uint64_t ordinals[MAX_POSITIONS];
@@ -46,7 +46,8 @@ struct look {
 };
 
 /*
- * The looks during one act. The first is from before the act; each differs from the one before it.
+ * The states that were seen during one act. The first is from before the act; each differs from the
+ * one before it.
  */
 #define MAX_LOOKS 16
 static struct look looks[MAX_LOOKS];
@@ -137,7 +138,7 @@ static int is_same(const struct look *a, const struct look *b)
 }
 
 /*
- * Checks a look of an act that leads from |before| to |after|: the record and the stack change
+ * Checks a state in an act that leads from |before| to |after|: the record and the stack change
  * together.
  */
 static int is_right(const struct look *look, const struct look *before, const struct look *after)
@@ -159,7 +160,7 @@ static void see(void)
 		n_looks++;
 }
 
-/* Judges the looks of |act|. Returns how many were wrong. */
+/* Judges the states in |act|. Returns how many were wrong. */
 static size_t judge(size_t act)
 {
 	size_t n_wrong = 0;
@@ -168,7 +169,7 @@ static size_t judge(size_t act)
 		n_wrong += !is_right(&looks[i], &looks[0], &looks[n_looks - 1]);
 	n_wrong += looks[n_looks - 1].ordinal != n_entries;
 	if (n_wrong)
-		printf("# act %zu (%s): %zu of %zu looks are wrong\n", act, script[act].name,
+		printf("# act %zu (%s): %zu of %zu states are wrong\n", act, script[act].name,
 			n_wrong, n_looks);
 	return n_wrong;
 }

@@ -33,7 +33,7 @@ void walk_script(const struct walk *walk)
 		n_all += n_stops;
 	}
 	program_kill(pid);
-	printf("# %zu stop points in %zu acts, %zu looks were wrong\n", n_all, script_length,
+	printf("# %zu stop points in %zu acts, %zu states were wrong\n", n_all, script_length,
 		n_wrong);
 	fflush(stdout);
 	ck_assert_uint_eq(n_wrong, 0);

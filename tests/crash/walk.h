@@ -10,8 +10,8 @@
 /* The callbacks of a test. */
 struct walk {
 	/*
-	 * Steps from before |act| to before the next one. Returns how many looks were wrong;
-	 * *n_stops: the number of all.
+	 * Steps from before |act| to before the next one. Returns how many states were
+	 * wrong; *n_stops: the number of stops.
 	 */
 	size_t (*step_through)(pid_t pid, size_t act, size_t *n_stops);
 	/* Called after an act that was played without stops. May be NULL. */
@@ -19,7 +19,7 @@ struct walk {
 };
 
 /*
- * Prints the number of stops, and asserts that no look was wrong. The program has been killed then.
+ * Prints the number of stops, and asserts that no state was wrong. By then, the program was killed.
  */
 void walk_script(const struct walk *walk);
 

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""The tests of the CUDA collector under valgrind, each program a row: no byte is read before it was written, nor beside what it is of,
-nor after it is gone, also in the children that they fork."""
+"""Runs the tests of the CUDA collector under valgrind, one row for each program: neither a program nor its forked
+children may read memory that is uninitialised, out of bounds or freed."""
 import concurrent.futures
 import os
 import re
@@ -32,7 +32,7 @@ def run(program):
 
 def check():
     if os.environ.get("SANITIZERS", "no") != "no":
-        skip("a sanitizer looks at it already")
+        skip("a sanitizer checks the memory already")
     if not shutil.which("valgrind"):
         skip("valgrind is not installed")
     programs = sorted(path for path in CUDA.glob("test_*") if path.is_file() and not path.suffix)

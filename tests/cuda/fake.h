@@ -1,16 +1,16 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * A libcupti.so.13 that stands for NVIDIA's where there is no GPU, and its script: what the
- * "program" does on the "device", what is in the way, and what was asked of it. Written from
- * NVIDIA's documents and from what the real library does without a driver; apart from
- * lib/plugins/cuda, so that neither copies the other.
+ * "program" does on the "device", which functions fail, and which calls it got. It was written from
+ * NVIDIA's documents and from the behaviour of the real library without a driver, and separately
+ * from lib/plugins/cuda, so that neither copies the other.
  *
- * Rules that the real one has without saying so end the process here: CUDA called from a callback,
- * a flush inside a callback, anything asked by somebody who was told that another one subscribes, a
- * chip's name before cuInit(), a buffer that is refused to a version that cannot take that, one
- * that is said to be zero and is not, the kinds that some versions hang on, a context that is used
- * when it is gone, or destroyed while it is used, and anything asked in a child that was forked and
- * has not reset it.
+ * Here, breaking an undocumented rule of the real library ends the process: CUDA called from a
+ * callback, a flush in a callback, a call by a client that was refused because another one is
+ * subscribed, a chip's name before cuInit(), a refused buffer in a version that cannot handle that,
+ * a buffer that is declared as zeroed and is not, disabled kinds on which some versions hang, a
+ * context that is used after its end, or destroyed while it is used, and a call in a forked child
+ * that did not reset the fake.
  */
 #ifndef TESTS_CUDA_FAKE_H
 #define TESTS_CUDA_FAKE_H
@@ -19,7 +19,7 @@
 #include <stdint.h>
 
 enum fake_knob {
-	FAKE_VERSION, /* the result of cuptiGetVersion(); 130001 */
+	FAKE_VERSION, /* the result of cuptiGetVersion(); at first 130001 */
 	FAKE_HAS_THREAD_BUFFERS, /* 1: a buffer for each thread; 0: one for all */
 	FAKE_HAS_WORKER, /* buffers come back on a thread of CUPTI's own */
 	FAKE_HOLDS_LOCK, /* during its callbacks for buffers, as the real one may */
@@ -29,8 +29,8 @@ enum fake_knob {
 	FAKE_FLUSH_HANGS,
 	FAKE_FINALIZE_WAITS, /* for the program's next call */
 	FAKE_FORGETS_GRAPHS, /* work of graphs gets the correlation of another call */
-	FAKE_POISONS_NAMES, /* after their buffer was read; 1 */
-	FAKE_CHECKS_ZEROES, /* 1 */
+	FAKE_POISONS_NAMES, /* after their buffer was read; at first 1 */
+	FAKE_CHECKS_ZEROES, /* at first 1 */
 	FAKE_ENDS_CALLS_LATE, /* EXIT also comes when no client is subscribed any more */
 	FAKE_HAS_NO_SAMPLING, /* of counters, as on a virtual GPU */
 	FAKE_SAMPLES, /* number of samples since the start */
@@ -39,8 +39,8 @@ enum fake_knob {
 };
 
 /*
- * A record of any kind, from which the bytes of the version are made. What is 0 and needs a value
- * gets one.
+ * A record of any kind, from which the bytes of the version are made. A field that is 0 and needs a
+ * value gets one.
  */
 struct fake_record {
 	uint32_t kind;
@@ -83,7 +83,8 @@ struct fake {
 	void (*set)(enum fake_knob knob, uint64_t value);
 	uint64_t (*get)(enum fake_knob knob);
 	/*
-	 * From its |nth| call on (1: the next one), |function| returns |result|; 0: it works again.
+	 * From its |nth| call on (1: the next one), |function| returns |result|. |result| 0: it
+	 * works again.
 	 */
 	void (*refuse)(const char *function, int result, int nth);
 	/* Subscribes another tool, |holder|; NULL: that tool unsubscribes. */
@@ -134,15 +135,15 @@ struct fake {
 typedef const struct fake *(*fake_getter)(void);
 
 /*
- * The settings of the fake libcuda.so.1; 0 is the initial state, in which nobody has called
- * cuInit().
+ * The settings of the fake libcuda.so.1. A setting is 0 at first if its comment does not say
+ * otherwise: nobody has called cuInit().
  */
 #define FAKE_DRIVER_SYMBOL "fake_driver_set"
 enum fake_driver_knob {
 	FAKE_DRIVER_IS_INITIALIZED, /* 1: cuInit() was called */
 	FAKE_DRIVER_RESULT, /* result of cuDeviceGetCount(), if not 0 */
-	FAKE_DRIVER_VERSION, /* 13000 */
-	FAKE_DRIVER_DEVICES, /* 2 */
+	FAKE_DRIVER_VERSION, /* at first 13000 */
+	FAKE_DRIVER_DEVICES, /* at first 2 */
 	FAKE_DRIVER_KNOBS
 };
 typedef void (*fake_driver_setter)(enum fake_driver_knob knob, int value);

@@ -41,7 +41,7 @@ void activity_reset(void)
 	for (uint32_t i = 0; i < N_ATTRIBUTES; i++)
 		attributes[i] = 0;
 	attributes[2] = 250;
-	attributes[15] = 1; /* not an attribute of CUPTI: here, every query is recorded, too */
+	attributes[15] = 1; /* the fake's own attribute; 1: every query is recorded, too */
 }
 
 void activity_end(void)

@@ -26,7 +26,7 @@ typedef void (*request_function)(uint8_t **buffer, size_t *bytes, size_t *max_re
 typedef void (*complete_function)(
 	void *context, uint32_t stream, uint8_t *buffer, size_t bytes, size_t valid_bytes);
 
-/* --- fake_state.c: knobs, who may ask, what was asked ------------------------------------- */
+/* --- fake_state.c: knobs, checks of the calling process, recorded calls -------------------- */
 
 uint64_t knob(enum fake_knob k);
 void knob_set(enum fake_knob k, uint64_t value);
@@ -67,7 +67,7 @@ uint64_t now_ns(void);
 void subscriber_reset(void);
 /*
  * Kinds and buffers belong to the whole process. Ends the process if |function| is called by a
- * client whose subscription was refused because another tool has the place.
+ * client whose subscription was refused because another tool is subscribed.
  */
 void subscriber_check_right(const char *function);
 void subscriber_take(const char *holder);
@@ -112,7 +112,7 @@ int record_next(uint8_t *buffer, size_t valid_bytes, void **record);
 
 void sampling_reset(void);
 
-/* --- fake_mapped.c: the driver; nothing where there is none ---------------------------------- */
+/* --- fake_mapped.c: the driver, if the program has loaded one -------------------------------- */
 
 int driver_is_initialized(void);
 void driver_guard(void); /* registers the check for forbidden calls with the driver */

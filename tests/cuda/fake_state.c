@@ -83,7 +83,7 @@ int is_forked(void)
 void check_process(const char *function)
 {
 	if (is_forked())
-		broken("%s in a child of who uses it", function);
+		broken("%s in a forked child of its user", function);
 }
 
 int asked(const char *function)

@@ -84,7 +84,7 @@ int subscriber_count_callbacks(void)
 void subscriber_check_right(const char *function)
 {
 	if (slot.was_refused && slot.is_taken)
-		broken("%s by who was told that %s has the place", function, slot.holder);
+		broken("%s by a client that was refused because of %s", function, slot.holder);
 }
 
 static int subscribe(void **subscriber, callback_function callback, void *state)

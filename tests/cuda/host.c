@@ -318,7 +318,7 @@ const struct ptap_device_record *host_get(enum ptap_device_kind kind, size_t whi
 	for (size_t i = 0; i < host.n_records; i++)
 		if (host.records[i].kind == kind && !which--)
 			return &host.records[i];
-	ck_abort_msg("there are not so many of kind %d", (int)kind);
+	ck_abort_msg("there are fewer records of kind %d", (int)kind);
 }
 
 const struct ptap_device_record *host_find_name(enum ptap_device_kind kind, const char *name)

@@ -1,13 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * A CUDA program, as far as the fakes make one: a kernel and a copy in each step. It knows nothing of CUPTI: what it does on the
- * device is recorded once somebody has opened that. usage: program LIBCUDA LIBCUPTI [LIBRARY...]   more that it has loaded
+ * A CUDA program, as far as the fakes make one: a kernel and a copy in each step. It does not use
+ * CUPTI itself: its work on the device is recorded once the collector has opened CUPTI.
+ * usage: program LIBCUDA LIBCUPTI [LIBRARY...]   (further libraries that it loads)
  *
  * Prints the port of its server, and obeys letters on its standard input, until that ends:
- *   w   prints "recorded" when CUPTI was asked twice for what it has
- *   f   forks a child that makes a few steps, and prints its status
- *   k   lets another tool have CUPTI's place, or takes it from that
- *   x   exits in the middle of it
+ *   w   prints "recorded" when CUPTI was flushed twice
+ *   f   forks a child that makes a few steps, and prints the child's status
+ *   k   subscribes another tool to CUPTI, or ends its subscription
+ *   x   exits in the middle of a capture
  */
 #include <dlfcn.h>
 #include <poll.h>
@@ -40,7 +41,7 @@ static int initialize_cuda(const char *path)
 	return 0;
 }
 
-/* Returns NULL if no process has opened it yet. */
+/* Returns NULL until this process has opened CUPTI. */
 static const struct fake *find_fake(void)
 {
 	static const struct fake *fake;
@@ -85,7 +86,7 @@ static void print(const char *word)
 	fflush(stdout);
 }
 
-/* A fork shares its parent's device and may not use it; this child calls CUDA nevertheless. */
+/* A forked child shares its parent's device and may not use it; this one calls CUDA anyway. */
 static void step_in_child(void)
 {
 	PTAP_SPAN("layer");

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Tests calls into CUDA as spans, nodes of graphs, and both at the begin and the end of a capture.
+ * Tests calls into CUDA as spans, and nodes of graphs, also at the begin and the end of a capture.
  * CUPTI is a fake.
  */
 #include <check.h>
@@ -134,7 +134,7 @@ START_TEST(a_call_is_of_the_device_of_its_context)
 	host_end();
 	ck_assert_uint_eq(host.calls[1].device, 1);
 	ck_assert_uint_eq(host.calls[1].context, 2);
-	/* The collector queries it once. */
+	/* The collector queries the device once. */
 	ck_assert_int_le(host.fake->count("cuptiGetDeviceId"), 1);
 }
 END_TEST

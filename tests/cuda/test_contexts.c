@@ -186,7 +186,7 @@ START_TEST(a_kernel_that_never_ends_holds_nobody_up)
 	host_end();
 	check_late();
 	ck_assert_uint_eq(host_count(PTAP_DEVICE_KERNEL), 1);
-	/* The next capture does not wait for it again. */
+	/* The next capture does not wait for that context again. */
 	ck_assert_int_ne(sem_trywait(&is_waiting), 0);
 	/* After the wait has ended, the next capture waits as usual. */
 	host.at_synchronize(note_and_end);

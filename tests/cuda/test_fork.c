@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Children that are forked while their parent is recorded, or between its captures. On a fake
- * CUPTI.
+ * Tests children that are forked while their parent is recorded, or between its captures. CUPTI is
+ * a fake.
  */
 #include <check.h>
 #include <errno.h>

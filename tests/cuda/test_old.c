@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Tests a CUPTI of CUDA 11.8, which lacks every function that is newer: it records what it can.
+ * Tests a CUPTI of CUDA 11.8, which lacks every newer function: the collector records what it can.
  * CUPTI is a fake.
  */
 #include <check.h>

@@ -151,7 +151,7 @@ START_TEST(kinds_that_nobody_asked_for_are_stepped_over)
 	const struct fake_record external = {.kind = 39, .type = 1, .value = 7};
 
 	host_begin();
-	/* Another tool's kinds would bring these records. */
+	/* Kinds that another tool has enabled would bring these records. */
 	host.fake->call("cuLaunchKernel", &kernel, 1);
 	host.fake->record(&marker);
 	host.fake->record(&external);

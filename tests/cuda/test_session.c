@@ -144,7 +144,7 @@ static int count_lines(const char *path)
 	return n;
 }
 
-/* Allows a few bytes for each capture, and one stack of a thread that has not quite ended. */
+/* Allows a few bytes for each capture, and a few mappings of threads that have not quite ended. */
 static void check_same(const struct mallinfo2 *heap, int n_mappings)
 {
 	struct mallinfo2 now = mallinfo2();

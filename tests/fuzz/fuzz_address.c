@@ -35,7 +35,7 @@ static void check_target(const char *text)
 			abort();
 		return;
 	}
-	/* Exactly one of the three ways. */
+	/* Host and port, a path, or a lookup. */
 	if ((a.port && a.host[0]) + (a.path[0] != '\0') + (a.lookup[0] != '\0') != 1)
 		abort();
 	if (address_parse(a.text, NULL, &again, &d))
@@ -100,7 +100,7 @@ static void check_host(const char *text)
 		check_accepted_host(text);
 	else if (!d.text[0] || all.group.n)
 		abort();
-	/* Once is enough. */
+	/* A host is added only once. */
 	if (!r && (fan_out_add(&all, text, &d) || all.group.n != 1))
 		abort();
 }

@@ -53,7 +53,7 @@ static void check(const struct profile_options *o)
 	}
 }
 
-/* Splits the input into |lines|. */
+/* Checks |lines| as recorder options, and splits them. */
 static void check_recorder(char *lines)
 {
 	struct profile_options o;

@@ -60,7 +60,7 @@ static void make_all(void)
 	repository_name(&repository, log_dir, sizeof log_dir, getpid());
 }
 
-/* Checks |fd|, as a function of the repository returned it. */
+/* Checks |fd|, which a function of the repository returned. */
 static void check_opened(int fd, const struct diag *d)
 {
 	size_t n = strlen(log_dir);

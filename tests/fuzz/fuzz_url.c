@@ -47,7 +47,7 @@ static void check_url(const char *text)
 	}
 }
 
-/* The last letters of the name are its type. */
+/* An accepted name ends with "localhost". */
 static void check_host(const char *text)
 {
 	size_t n = strcspn(text, ":");

@@ -161,8 +161,8 @@ static struct view *open_view(const uint8_t *data, size_t n_bytes, size_t n_arch
 }
 
 /*
- * Opens the input twice: as two captures of one process, or as two parts of one capture, if its
- * bytes say so.
+ * Opens the input twice: as two captures of one process, or as two parts of one capture, if the
+ * input says that it is a part.
  */
 static void use_joined(const uint8_t *data, size_t n_bytes)
 {

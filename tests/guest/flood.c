@@ -111,7 +111,7 @@ static void run_sites(int n, const char *unused)
 }
 #else
 /*
- * Makes as many places as a very large program has, by hand in the form that the macro gives them.
+ * Makes as many annotation sites as a very large program has, in the macro's form.
  */
 static void run_sites(int n, const char *unused)
 {

@@ -84,7 +84,8 @@ class Host(Process):
         wait_until(lambda: text in "".join(self.out), f"{text!r} from {self.name}")
 
     def behaviour(self):
-        """(exit status, standard output), after both have ended. Fails if another process keeps the pipe open."""
+        """Returns (exit status, standard output) after the program and its output have ended. Fails if another
+        process keeps the pipe open."""
         status = self.wait()
         for thread in self.threads:
             thread.join(GONE_S)
@@ -92,7 +93,7 @@ class Host(Process):
         return status, "".join(self.out)
 
     def end(self):
-        """Ends a host that stays until it is told to end."""
+        """Ends a host that runs until its directory has a file "end"."""
         (self.dir / "end").touch()
         return self.behaviour()
 

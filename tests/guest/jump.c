@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Leaves spans by longjmp(): below a span that ends, and where none does. */
+/* Leaves spans by longjmp(): inside a span that ends properly, and without an outer span. */
 #include <pthread.h>
 #include <setjmp.h>
 #include <stdio.h>

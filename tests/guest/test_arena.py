@@ -38,7 +38,7 @@ def size_and_seals_cannot_be_changed(t):
     try:
         seals = fcntl.fcntl(fd, fcntl.F_GET_SEALS)
         equal(seals & ~EXEC, SEAL | SHRINK | GROW, "seals")
-        # The kernel tells the difference: a plain memfd without the flag may be sealed so by hand.
+        # The kernel's version decides: a seal by hand on a plain memfd, without the flag, shows nothing.
         with open("/proc/sys/kernel/osrelease") as release:
             if tuple(map(int, re.findall(r"\d+", release.read())[:2])) >= (6, 3):
                 equal(seals & EXEC, EXEC, "the seal against execution")

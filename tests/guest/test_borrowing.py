@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Hosts that cannot start a server, and get one from a host daemon. They must notice it no more than one of their own."""
+"""Hosts that cannot start a server, and get one from a host daemon. It must disturb them no more than their own."""
 from host import CAPTURE_MS, NO_LEAK_CHECK, Host, check_mode, equal, need_namespaces, need_no_tsan, run, test
 from hosts import Host as Daemon
 from hosts import runtime

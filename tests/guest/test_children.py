@@ -32,7 +32,7 @@ def need_wchan():
         try:
             wait_until(lambda: is_asleep(sleeper.pid), "sleep to sleep", 3)
         except (Failure, OSError) as e:
-            raise Skip("the kernel does not say where a process waits") from e
+            raise Skip("the kernel does not show where a process waits") from e
         finally:
             sleeper.kill()
 

@@ -22,8 +22,8 @@ IN_RINGS, ON_HEAP = b"only in rings ", b"only on heap "
 
 @test
 def a_small_cgroup_is_not_filled(t):
-    """The rings of 60 threads would need all of it. The library checks the headroom first, and counts the records without a
-    ring as lost."""
+    """The rings of 60 threads would need all of the cgroup's memory. The library checks the headroom first, and counts
+    the records without a ring as lost."""
     need_no_tsan("has more memory of its own for 60 threads than the cgroup allows")
     cgroup = MemoryCgroup(t)
     cgroup.limit(LIMIT_BYTES)

@@ -11,7 +11,7 @@ from trace_file import Trace
 N_SERVERS = int(os.environ.get("PROFTAP_RESTARTS", "500" if SANITIZERS == "no" else "100"))
 N_RECORDED = 100
 N_TRACES = max(N_SERVERS // 10, 60)
-# A hundred each second, on a busy machine.
+# Ten servers each second, on a busy machine.
 PATIENCE_S = 20 + N_SERVERS // 10
 # A stopped server leaves memory that a late thread, or a forked child, may still read: the arena's head and the names.
 MAX_KIB_EACH = 14

@@ -27,7 +27,7 @@ COMPILERS = (("c", os.environ.get("CC", "cc"), "-std=gnu99"),
 
 
 def make(goal, *variables):
-    """In the build folder, as a user would, not as part of a make that runs already."""
+    """Runs make in the build folder as a user would, not as a part of a make that runs already."""
     env = {k: v for k, v in os.environ.items() if k not in ("MAKEFLAGS", "MAKELEVEL", "MFLAGS")}
     done = subprocess.run(["make", "-C", TOP_BUILD, goal, *variables], env=env, text=True,
                           stdout=subprocess.PIPE, stderr=subprocess.STDOUT, timeout=100)
@@ -40,7 +40,7 @@ def list_files(root):
 
 
 def clean_environment(**more):
-    """Nothing that would find the build tree."""
+    """Returns the environment without ways to the build tree."""
     env = {k: v for k, v in os.environ.items() if k not in ("PROFTAPD", "LD_LIBRARY_PATH")}
     return {**env, "PATH": "/usr/bin:/bin", **more}
 
@@ -78,7 +78,7 @@ class Program(Process):
 
 
 def capture_program(t, prefix, program):
-    """With the installed client; the installed server must be the one that serves."""
+    """Captures |program| with the installed client; its server must be the installed one."""
     for name in ("PROFTAPD", "LD_LIBRARY_PATH"):
         os.environ.pop(name, None)
     target = t.keep(Program(program))
@@ -96,7 +96,7 @@ def capture_program(t, prefix, program):
 
 
 def check_whole(prefix):
-    """Programs, library, headers, pages, completion; and nothing that points to the build."""
+    """Checks that each kind of file is installed, and that none points to the build."""
     files = list_files(prefix)
     for pattern in ("bin/proftap", "sbin/proftapd", "lib*/**/libproftap.so",
                     "lib*/**/libproftap.so.1", "lib*/**/proftap.pc", "include/proftap/proftap.h", "include/proftap/proftap.hpp",
@@ -119,7 +119,7 @@ def check_whole(prefix):
 
 
 def systemd(program, *words, stdin=""):
-    """The output, after a check that the program found no error. None if systemd is not installed."""
+    """Returns the output, and checks that the program found no error. None: systemd is not installed."""
     if not shutil.which(program):
         return None
     done = subprocess.run([program, *words], input=stdin, text=True, stdout=subprocess.PIPE,

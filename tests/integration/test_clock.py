@@ -36,7 +36,7 @@ def measure(ticks, zero):
 @test
 def times_are_those_of_the_monotonic_clock_on_every_core(t):
     if SANITIZERS != "no":
-        raise Skip("a sanitizer's threads and checks take longer than the clock is to be wrong")
+        raise Skip("a sanitizer's threads and checks take longer than the error that is allowed")
     target = t.keep(Target(program=PROGRAM)).serve()
     capture = t.start_capture(target, (LENGTH_S + 60) * 1000, "-o", f"session_id={SESSION}")
     target.send(f"clock {LENGTH_S}")

@@ -103,7 +103,7 @@ def devices_are_recorded_without_spans_of_threads(t):
     equal(steps_of(device)[-1], "close", "the last step")
 
 
-# --- what it says, and how it fails -----------------------------------------------------------
+# --- messages and failures of collectors ------------------------------------------------------
 
 
 @test
@@ -207,7 +207,7 @@ def is_secure(pid):
 def a_set_user_id_program_opens_no_named_collector(t):
     need_namespaces("--mount")
     need_readable_tree()
-    need_no_sanitizer("are told by variables where their libraries are")
+    need_no_sanitizer("find their libraries by variables of the environment")
     program, root = t.dir / "target", t.dir / "local"
     shutil.copy(TARGET, program)
     program.chmod(0o4755)
@@ -218,7 +218,7 @@ def a_set_user_id_program_opens_no_named_collector(t):
     target = t.keep(Target(device.env, program=program, prefix=(*INSTALLED, root)))
     check(is_secure(target.pid), "the program is not set-user-ID")
     if target.start() == -errno.ENOENT:
-        raise Skip("this proftapd is to be installed elsewhere")
+        raise Skip("this proftapd is configured for another prefix")
     capture = t.emit(target, 50, "burst 1")
     check_warnings(capture)
     equal(capture.trace.count("burst"), 1, "spans")
@@ -244,7 +244,7 @@ def more_than_seven_collectors_give_a_warning(t):
              "PROFTAP_COLLECTOR names more than 7 collectors; 3 were left out", "warnings")
 
 
-# --- when -------------------------------------------------------------------------------------
+# --- the time of the start --------------------------------------------------------------------
 
 
 @test
@@ -302,11 +302,12 @@ def collectors_start_half_a_second_before_an_agreed_start(t):
     check(500 < ahead_ms < 1200, f"asked {ahead_ms} ms before the start")
 
 
-# --- the library that it is for ---------------------------------------------------------------
+# --- the device's library ---------------------------------------------------------------------
 
 
 def known(t, device, has_collector=True):
-    """Returns the environment for a libproftap that has the collector beside it as CUDA's, or none.
+    """Returns the environment for a libproftap beside which the fake collector is installed as CUDA's
+    collector, or none is.
     """
     need_preload()
     place = t.dir / "lib"
@@ -380,8 +381,8 @@ def a_program_without_the_library_notices_nothing(t):
 
 
 def find_collect_pages(pid):
-    """Returns whether pages 2 and 3 of the arena's head are allocated: by pagemap, and also in the
-    file, because a hole is not.
+    """Returns whether pages 2 and 3 of the arena's head are present in pagemap. A page that is a hole
+    in the file is never present there.
     """
     server = [line.split() for line in open(f"/proc/{pid}/maps") if "memfd:proftap" in line][0]
     first = int(server[0].split("-")[0], 16)

@@ -226,7 +226,7 @@ def an_exit_in_mid_capture_waits_for_nothing(t):
         before = time.monotonic()
         target.send("exit")
         equal(target.wait(), 3, "exit status")
-        in_time(time.monotonic() - before, 1 if SANITIZERS != "thread" else 3, "the exit")  # it sleeps a second itself
+        in_time(time.monotonic() - before, 1 if SANITIZERS != "thread" else 3, "the exit")  # TSan sleeps 1 s itself
         capture.finish()
         device.script.with_suffix(".log").unlink()
 

@@ -256,7 +256,7 @@ def records_that_come_after_a_part_are_in_the_next_one(t):
 
 @test
 def a_session_that_gives_up_its_oldest_still_has_its_devices(t):
-    """60,000 spans per poll in two megabytes overwrite the oldest records."""
+    """30,000 spans per poll in two megabytes overwrite the oldest records."""
     device = Device(t, info=1, clock_ns=10**9, poll=100)
     target = device.target(t)
     with Calls(target) as calls:

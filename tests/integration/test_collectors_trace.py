@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
 """Tests that a collector's records reach the trace: nothing is lost between the program and the planes of devices. Other tests
-check how they are drawn.
+check the planes' contents.
 """
 from devices import Device, check_warnings, count_events, device_planes, find_device
 from fixture import check, contains, equal, run, test

@@ -160,7 +160,7 @@ def recorders_and_sessions(t):
     for look in range(2):
         device.await_step("poll", 3 * (look + 1))
         target.ask("burst 20")
-        check_trace(fetch(env, "snapshot", target.port, "--log_dir", t.dir / "session")[0], [target.pid], f"look {look} of a session")
+        check_trace(fetch(env, "snapshot", target.port, "--log_dir", t.dir / "session")[0], [target.pid], f"part {look} of a session")
     check_trace(fetch(env, "stop", target.port, "--log_dir", t.dir / "session")[0], [target.pid], "the rest of a session")
 
 

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Runs the commands of docs/containers.md as printed, in a root made of copies, with namespaces by
-unshare.
+"""Runs the commands of docs/containers.md as printed, in a root directory of copied files, with
+namespaces that unshare makes.
 """
 import json
 import os
@@ -138,7 +138,7 @@ def root_outside_reaches_its_port(t):
 
 
 def run_daemon(t, env, user):
-    """Starts a daemon as |user|, and returns it and its port."""
+    """Starts a daemon as |user|, and returns its port."""
     port = free_port()
     daemon = t.keep(Process("proftapd --host", [
         PROFTAPD, "--host", "--config", "/dev/null", "--listen", f"127.0.0.1:{port}", "--web", "none", "--registry",

@@ -67,7 +67,7 @@ def a_higher_level_makes_a_smaller_file(t):
 @test
 def compression_none_leaves_the_bytes_plain(t):
     make_trace(t)
-    name = b"\x0a\x04main"  # of the thread, and its length
+    name = b"\x0a\x04main"  # thread's name, after its length
     check(name not in pack(t, "a.pftrace"), "the thread's name in what is compressed")
     check(name[2:] in pack(t, "a.pftrace", "--compression", "none"), "no name in the packets")
     packed, plain = pack(t, "a.pprof"), pack(t, "a.pprof", "--compression=none")

@@ -28,9 +28,9 @@ KERNELS = {"stream 1": [("gemm(float*, int)", 100, 50, {"correlation_id": 7, "ke
 def read(t, form, *paths, options=()):
     """Returns the header and all rows, and checks that every line ends as RFC 4180 requires."""
     conversion = Conversion(t, form, *paths, options=options)
-    check(conversion.data.endswith(b"\r\n"), "the last line has no end")
+    check(conversion.data.endswith(b"\r\n"), "the last line does not end with CRLF")
     header, *rows = csv.reader(io.StringIO(conversion.data.decode(), newline=""), strict=True)
-    check(all(len(row) == len(header) for row in rows), "rows of another length")
+    check(all(len(row) == len(header) for row in rows), "a row has not as many fields as the header")
     return conversion, header, rows
 
 

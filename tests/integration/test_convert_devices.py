@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Tests proftap convert --split device: each event is in the file of its device, or in that of the
-programs.
+"""Tests proftap convert --split device: the events of each device are in a file of its own, and those
+of programs are in one more file.
 """
 import json
 import re

@@ -15,7 +15,7 @@ TRACE = GOLDEN / "spans.xplane.pb"
 
 
 def convert(*words, code=0, form="folded", **how):
-    """Runs the conversion and returns it, without the summary on standard error."""
+    """Runs the conversion, checks its exit status, and returns its outputs."""
     how = {"capture_output": True, "timeout": 60, **how}
     done = subprocess.run([PROFTAP, "convert", "-t", form, *words], **how)
     equal(done.returncode, code, f"convert {words}: {done.stderr!r}")
@@ -176,7 +176,7 @@ def a_signal_that_ends_the_conversion_leaves_nothing(t):
         client = start_long(t, preexec_fn=forbid_cores)
         client.send_signal(number)
         said = client.communicate(timeout=20)
-        not_void(not (t.dir / "out").exists(), f"it was done before signal {number}")
+        not_void(not (t.dir / "out").exists(), f"the conversion was done before signal {number}")
         equal(client.returncode, -number, f"how it ended: {said}")
         equal(os.listdir(t.dir), ["long.xplane.pb"], f"files after signal {number}")
 

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Tests proftap convert on invalid and strange traces, and where it cannot write: it prints one
-sentence, and leaves no file or a complete one.
+"""Tests proftap convert on invalid and strange traces, and with outputs that it cannot write: it prints
+one sentence, and leaves no file or a complete one.
 """
 import collections
 import gzip
@@ -91,7 +91,7 @@ def truncated_trace_is_refused_or_shorter(t):
         equal((t.dir / "out.ndjson").exists(), done.returncode == 0, "whether there is a file")
 
 
-# --- strange ones ----------------------------------------------------------------------------
+# --- strange traces --------------------------------------------------------------------------
 
 
 def check_all(t, data):
@@ -155,7 +155,7 @@ def a_million_lines_are_read(t):
     equal(Conversion(t, "csv", path).summary["written"], N_LINES, "events")
 
 
-# --- where it cannot write -------------------------------------------------------------------
+# --- outputs that cannot be written ----------------------------------------------------------
 
 
 def make_large(t):

@@ -22,7 +22,7 @@ class Pprof:
         self.locations = {place.id: self.functions[place.line[0].function_id]
                           for place in self.profile.location}
         mapping = self.profile.mapping[0]
-        check(mapping.has_functions, "pprof looks for symbols")
+        check(mapping.has_functions, "the mapping says that it has no functions, so pprof would look for symbols")
         equal({place.mapping_id for place in self.profile.location} - {mapping.id}, set(), "mappings")
 
     def text(self, index):

@@ -32,7 +32,7 @@ class Speedscope:
             equal(event["frame"], stack[-1]["frame"], f"the event that {event} closes")
             opened = stack.pop()
             yield (profile["name"], self.frames[event["frame"]], opened["at"], event["at"] - opened["at"])
-        equal(stack, [], "spans that nobody closes")
+        equal(stack, [], "spans that no event closes")
 
 
 def compare(t, *paths):

@@ -28,8 +28,8 @@ def inputs_that_are_no_files_are_refused_at_once(t):
 
 
 def starts(t, *words):
-    """Returns, in ms, when each of two files begins; their recordings began 1 s and 3 s after some
-    second.
+    """Returns {host: ms at which its file begins in the output} for two files, whose recordings began 2 s
+    apart.
     """
     for name, epoch_s in (("a", 1), ("b", 3)):
         space = schema("xplane").XSpace.FromString(make_space({"main": [("f", 0, 1)]}, host=name))

@@ -20,7 +20,7 @@ N_THREADS = 3
 GONE_S = 2 * SLOWNESS
 PORT_FREE_S = 0.1 * SLOWNESS
 PIPE_S = 2
-# Longer than a server waits for idle peers.
+# This is longer than a server waits for idle peers.
 UNREAD_S = 1
 # Commands that end the target, and what its parent sees.
 ENDINGS = {"abort": -signal.SIGABRT, "crash": -signal.SIGSEGV, "exit": 3, "kill": -signal.SIGKILL}
@@ -79,7 +79,7 @@ def end(target, how):
         target.signal(signal.SIGKILL)
     else:
         target.send(how)
-    # # A wait with a timeout would poll, and notice the end late.
+    # A wait with a timeout would poll, and notice the end late.
     equal(target.popen.wait(), ENDINGS[how], f"end of the target by {how}")
 
 
@@ -142,8 +142,8 @@ def end_idle(t, how):
 
 @test
 def a_gigabyte_to_free_does_not_delay_the_port(t):
-    """The kernel marks the robust word before it frees the memory. The server waits until the memory is free, like the
-    parent's wait(), and no longer."""
+    """The kernel marks the robust word (a robust futex) before it frees the memory. The server waits until the memory
+    is free, like the parent's wait(), and no longer."""
     target = t.target().serve()
     equal(target.ask("touch 1024"), "0", "touching 1 GiB")
     capture = t.record(target, 15000)
@@ -173,8 +173,8 @@ def the_end_of_the_first_thread_is_no_end(t):
 
 
 def check_started(target, result):
-    """Checks a start on a port that another target had. The library retries for a while, which a
-    busy machine may exceed."""
+    """Checks a start on a port that another target had. The library retries for a while. On a busy machine
+    the port may be in use for longer."""
     if result == -errno.EADDRINUSE:
         raise Late("the port was still in use")
     equal(result, 0, f"start on the same port: {target.ask('error')}")
@@ -206,7 +206,7 @@ def a_client_that_reads_late_gets_everything(t):
     end(target, "kill")
     check_port_is_free_soon(target.port)
     time.sleep(UNREAD_S)
-    check(is_alive(server), "the server went before its answer was read")
+    check(is_alive(server), "the server ended before its answer was read")
     capture.signal(signal.SIGCONT)
     capture.finish()
     equal(capture.trace.count("burst"), 1000000, "spans")

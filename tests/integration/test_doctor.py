@@ -17,7 +17,7 @@ PARANOID = Path("/proc/sys/kernel/perf_event_paranoid")
 
 
 def has(path):
-    """True if the file can be read and is not empty."""
+    """Returns whether the file can be read and is not empty."""
     try:
         return bool(Path(path).read_bytes())
     except OSError:
@@ -144,7 +144,7 @@ def missing_rights_are_reported_and_work_when_granted(t):
 @test
 def pipe_gets_no_colours(t):
     done = subprocess.run([PROFTAP, "doctor"], capture_output=True, text=True, timeout=60)
-    check("\033" not in done.stdout, "no colours")
+    check("\033" not in done.stdout, "there are colours, though the output is a pipe")
     contains(done.stdout, "\nrecording\n  yes  proftapd            ", "the first section")
     contains(done.stdout, "\nready to record", "the verdict")
     equal(done.stderr, "", "standard error")
@@ -157,7 +157,7 @@ def libraries_of_a_gpu_may_crash(t):
                        ("libnvidia-ml.so.1", "fake_nvml.so")):
         path = TOP_BUILD / "tests" / "unit" / fake
         if not path.exists():
-            raise Skip(f"{fake} is built by make check alone")
+            raise Skip(f"{fake} is built only by make check")
         (t.dir / name).symlink_to(path)
     env = {"LD_LIBRARY_PATH": str(t.dir), "VIRTUAL_ENV": ""}
     found = findings(t, env=env)

@@ -14,7 +14,7 @@ from processes import PROFTAPD, Process, free_port
 
 # The system calls that a filter refuses: numbers of perf_event_open and memfd_create.
 CALLS = {"x86_64": (298, 319), "aarch64": (241, 279)}
-# Replaces itself by the program in its arguments, under a filter that lets those calls fail with EPERM.
+# Replaces itself by the program in its arguments, under a filter that lets the calls of |CALLS| fail with EPERM.
 FILTER = """
 import ctypes, os, struct, sys
 calls = [int(n) for n in sys.argv[1].split(",")]
@@ -35,9 +35,9 @@ def a_filter_of_system_calls_is_reported_as_such(t):
     need_no_sanitizer("do not run under a filter")
     calls = CALLS.get(os.uname().machine)
     if not calls:
-        raise Skip("the numbers of calls are not known here")
+        raise Skip("the test does not know the system calls' numbers on this machine")
     if findings(t)["seccomp"]["state"] != "yes":
-        raise Skip("a filter is on already")
+        raise Skip("a seccomp filter is in effect already")
     prefix = [sys.executable, "-c", FILTER, ",".join(map(str, calls))]
     found = findings(t, code=1, prefix=prefix)
     expect(found, "perf_call", "no")

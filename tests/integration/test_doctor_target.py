@@ -45,7 +45,7 @@ def a_recorded_program_is_busy_and_free_afterwards(t):
     expect(found, "target_state", "no", None)
     contains(found["target_state"]["reason"], "wait for its end, as proftap capture --wait does", "the remedy")
     t.stop(target, capture, code=0)
-    wait_until(lambda: findings(t, str(target.port))["target_state"]["state"] == "yes", "it to be free")
+    wait_until(lambda: findings(t, str(target.port))["target_state"]["state"] == "yes", "the target to be free")
 
 
 @test
@@ -55,7 +55,7 @@ def the_command_continues_a_stopped_program(t):
     found = findings(t, str(target.port), code=1)
     expect(found, "target_process", "no", f"kill -CONT {target.pid}")
     subprocess.run(found["target_process"]["command"].split(), check=True)
-    wait_until(lambda: findings(t, str(target.port))["target_process"]["state"] == "yes", "it to go on")
+    wait_until(lambda: findings(t, str(target.port))["target_process"]["state"] == "yes", "the program to go on")
 
 
 @test
@@ -67,14 +67,14 @@ def rings_that_were_mapped_for_a_capture_are_reported(t):
     target = t.target().serve()
     before = mib()
     t.record(target, 20, commands=["spans 10"]).finish()
-    check(mib() > before, f"{before} MiB before a capture, {mib()} behind it")
+    check(mib() > before, f"{before} MiB of rings before a capture, {mib()} after it")
 
 
 @test
 def a_program_without_a_server_gets_a_remedy(t):
     sleep = shutil.which("sleep")
     program = t.keep(Process("sleep", [sleep, "300"]))
-    wait_until(lambda: os.readlink(f"/proc/{program.pid}/exe") == os.path.realpath(sleep), "it to run")
+    wait_until(lambda: os.readlink(f"/proc/{program.pid}/exe") == os.path.realpath(sleep), "sleep to run")
     found = findings(t, str(program.pid), code=5)
     expect(found, "target_server", "no")
     contains(found["target_server"]["reason"], "proftap run", "how")
@@ -97,17 +97,17 @@ def the_remedy_has_the_programs_command_line(t):
             (["zzz", "200"], f"proftap run -p 0 -- '{folder}/zzz' 200")):
         script = 'import os, sys; os.chdir(sys.argv[1]); os.execvp(sys.argv[2], sys.argv[2:])'
         program = t.keep(Process("a program", ["/usr/bin/python3", "-c", script, folder, *start], env))
-        wait_until(lambda program=program: os.readlink(f"/proc/{program.pid}/exe").startswith(str(folder)), "it to run")
+        wait_until(lambda program=program: os.readlink(f"/proc/{program.pid}/exe").startswith(str(folder)), "the program to run")
         expect(findings(t, str(program.pid), code=5), "target_library", "no", command)
     script = 'import os, sys; os.chdir(sys.argv[1]); os.execve(sys.argv[2], ["zzz", "200"], {"PATH": sys.argv[3]})'
     for path, directory in (("", folder), (":/bin", folder), ("/bin::/usr/bin", folder), ("/bin:", folder), (".", f"{folder}/."),
                             ("/bin:../its own", f"{folder}/../its own")):
         program = t.keep(Process("a program", ["/usr/bin/python3", "-c", script, folder, folder / "zzz", path]))
-        wait_until(lambda program=program: os.readlink(f"/proc/{program.pid}/exe").startswith(str(folder)), "it to run")
+        wait_until(lambda program=program: os.readlink(f"/proc/{program.pid}/exe").startswith(str(folder)), "the program to run")
         expect(findings(t, str(program.pid), code=5), "target_library", "no", f"proftap run -p 0 -- '{directory}/zzz' 200")
     title = 'import os, sys; os.execv(sys.argv[1], [sys.argv[1] + " *:6379", "300"])'
     program = t.keep(Process("titled", ["/usr/bin/python3", "-c", title, folder / "zzz"]))
-    wait_until(lambda: os.readlink(f"/proc/{program.pid}/exe") == str(folder / "zzz"), "it to run")
+    wait_until(lambda: os.readlink(f"/proc/{program.pid}/exe") == str(folder / "zzz"), "the program to run")
     found = findings(t, str(program.pid), code=5)
     expect(found, "target_library", "no", None)
     equal(found["target_library"]["command"], None, "the command")
@@ -148,7 +148,7 @@ def a_program_in_a_container_is_reported(t):
 def a_traced_program_is_reported(t):
     need_root()
     if findings(t)["ptrace"]["state"] != "yes":
-        raise Skip("nobody may trace a program that is no child here")
+        raise Skip("this machine forbids tracing of programs that are not children")
     target = t.target().serve()
     tracer = t.keep(Process("a tracer", ["python3", "-c", f"""
 import ctypes, time
@@ -177,7 +177,7 @@ def a_second_target_is_wrong_usage(t):
     equal(done.returncode, 2, "exit status")
     contains(done.stderr, "proftap doctor: one TARGET at a time, or none", "reason")
     done = subprocess.run([PROFTAP, "doctor", "[::1"], capture_output=True, text=True, timeout=20)
-    equal(done.returncode, 2, "exit status of what is no target")
+    equal(done.returncode, 2, "exit status for a word that is no target")
 
 
 run()

@@ -60,19 +60,19 @@ def kill_warnings(trace):
 
 @test
 def a_killed_child_is_cut_there_with_a_warning(t):
-    need_no_sanitizer("make an exit of SIGSEGV")
+    need_no_sanitizer("turn SIGSEGV into an ordinary exit")
     target = serve(t)
     with Profiler(target) as calls:
         child = fork_doomed(target)
         os.kill(child, signal.SIGSEGV)
         first = await_end(calls, child)
-        time.sleep(1 + GAP_S)  # its rings have been given back
+        time.sleep(1 + GAP_S)  # until its rings have been given back
         for trace in (first, calls.look_back()):
             equal(trace.process(child).host_stat("ptap_ended"), "killed by SIGSEGV", "the plane's stats")
             equal(kill_warnings(trace), [f"the forked child {child} (target) was killed by SIGSEGV"], "warnings")
         before, after = (only_span(trace.process(child), "doomed") for trace in (first, trace))
         check(abs(after - before) < TOLERANCE_PS, f"open for {before / 1e9} ms, later for {after / 1e9} ms")
-        check(find_process(calls.look_back(last_ms=100), child) is None, "it is in a window after its end")
+        check(find_process(calls.look_back(last_ms=100), child) is None, "the child is in a window that begins after its end")
 
 
 @test

@@ -14,7 +14,7 @@ from spans import (COUNTERS, each_of_chrome, each_of_csv, each_of_ndjson, each_o
                    freeze)
 
 SPANS = int(os.environ.get("EQUALITY_SPANS", 5000))
-# Only sums of a larger file are compared.
+# If the files are larger, only the sums of their items' hashes are compared.
 HELD_BYTES = 10_000_000
 
 
@@ -41,7 +41,7 @@ class Sum:
         return self.n
 
     def check(self, expected, what):
-        equal((self.n, self.hashes), (expected.n, expected.hashes), f"how many there are in {what}, and their sum")
+        equal((self.n, self.hashes), (expected.n, expected.hashes), f"the number of items in {what}, and the sum of their hashes")
 
 
 def as_it_is(item):
@@ -105,7 +105,7 @@ def captures_of_the_examples(t):
 
 @test
 def two_hosts(t):
-    """Their clocks differ, one by more than was measured."""
+    """The traces start at different times, and one host's clock was measured to be 2 us ahead."""
     paths = []
     for host, began_ns, offset_ns in (("alpha", 10**18, 0), ("beta", 10**18 + 5000, 2000)):
         paths.append(t.dir / f"{host}.xplane.pb")
@@ -140,7 +140,7 @@ def given_traces(t):
     """tests/interop sets EQUALITY_TRACES to its recordings of other programs."""
     paths = os.environ.get("EQUALITY_TRACES")
     if not paths:
-        raise Skip("EQUALITY_TRACES names none")
+        raise Skip("EQUALITY_TRACES names no traces")
     for path in paths.split(":"):
         check(compare(t, Path(path)) > 100, f"{path} is nearly empty")
 

@@ -27,7 +27,7 @@ def is_whole(event):
 
 
 def read_asyncs(trace, name):
-    """Returns the async spans of that name, after checks that hold for the lines of all of them."""
+    """Checks all lines with that name, and returns the async spans on them."""
     lines = [line for line in trace.lines if line.name == name]
     check(lines, f"no line {name} among {[line.name for line in trace.lines]}")
     for line in lines:
@@ -71,7 +71,7 @@ def requests_are_followed_through_threads(t):
         check(left.start_ps <= entered.start_ps, f"{entered} is before {left}")
         check_enclosing(front, "take in", left, number)
         check_enclosing(worker, "work", entered, number)
-    check(len(set(outs) & set(ins)) > 20, f"{len(outs)} begins, {len(ins)} ends, few of one flow")
+    check(len(set(outs) & set(ins)) > 20, f"{len(outs)} begins, {len(ins)} ends, few with the same key")
 
 
 @test
@@ -164,7 +164,7 @@ def a_recorder_tells_what_led_to_a_slow_request(t):
     log_dir = t.dir / "runs"
     process, port = start(t, [EXAMPLES / "recorder", log_dir])
     words = re.fullmatch(r"recorder: (request (\d+) took [\d.]+ ms)", process.read_line())
-    check(words, "no slow request was told")
+    check(words, "the program printed no slow request")
     wait_until(lambda: find_traces(log_dir), "the run")
     trace = Trace(find_traces(log_dir)[0])
     equal(trace.environment["ptap_reason"].value, words[1], "the reason")
@@ -173,7 +173,7 @@ def a_recorder_tells_what_led_to_a_slow_request(t):
     check(set(range(int(words[2]))) <= set(requests), f"requests before it: {sorted(requests)}")
     look = subprocess.run([PROFTAP, "snapshot", str(port), "--last", "200", "--log_dir", t.dir / "logs"],
                           capture_output=True, text=True, timeout=PATIENCE_S, check=True)
-    check(Trace(Path(look.stdout.strip())).count("request"), "spans of a look from outside")
+    check(Trace(Path(look.stdout.strip())).count("request"), "spans in a snapshot by the client")
 
 
 def send_requests(port, is_over, sent):

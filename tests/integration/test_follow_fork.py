@@ -25,7 +25,7 @@ def end(pid):
 
 
 def prefork(t, target, kind):
-    """The words of a new child's answer; the first is its pid."""
+    """Makes the target fork a child, and returns the numbers of the answer. The first is the child's pid."""
     words = [int(word) for word in target.ask(f"prefork {kind}").split()]
     t.at_end.append(lambda: end(words[0]))
     return words
@@ -40,7 +40,7 @@ def child_pids(trace):
 
 
 def count_arenas(server):
-    """The arenas that the server maps."""
+    """Returns the number of arenas that the server maps."""
     with open(f"/proc/{server}/maps") as f:
         return sum("memfd:proftap" in line for line in f)
 
@@ -119,7 +119,7 @@ def a_child_forked_in_mid_capture_is_there_from_its_first_annotation(t):
         samples = [e.stats["value"].value for e in trace.process(pid).counters[0].events]
         equal(samples[:3], [0, 1, 2], "the first samples of a child")
         check(trace.process(pid).thread(pid).named("job"), "no job")
-    equal(sum(trace.process(pid).count("middle") for pid in child_pids(trace)), 1, "the middle one")
+    equal(sum(trace.process(pid).count("middle") for pid in child_pids(trace)), 1, "spans \"middle\" of all children")
 
 
 @test
@@ -244,7 +244,7 @@ def a_stopped_child_does_not_hold_up_the_others(t):
 
 @test
 def a_child_that_is_not_run_for_a_while_is_waited_for(t):
-    """The child is not stopped. On a busy machine a wait for the processor can take that long."""
+    """The child is frozen for NOT_RUN_S. That looks like a wait for a processor, and not like a stop."""
     freezer = FreezerCgroup(t)
     target = t.target(**FOLLOW).serve()
     pid = prefork_one(t, target, "steady")
@@ -270,7 +270,7 @@ def a_server_that_dies_leaves_the_children_alone(t):
     wait_until(lambda: count_arenas(server) == 2, "the child to join")
     os.kill(server, signal.SIGKILL)
     late = prefork_one(t, target, "steady")
-    wait_until(lambda: target.ask("port") == "0", "the target to see it")
+    wait_until(lambda: target.ask("port") == "0", "the target to notice the server's end")
     check(is_alive(pid) and is_alive(late), "a child ended with the server")
     target.serve()
     fresh = prefork_one(t, target, "steady")
@@ -330,7 +330,7 @@ def children_leave_descriptors_to_clients(t):
     check(20 <= followed < 40, f"{followed} of 40 were followed")
     capture = t.begin(target)
     # Other clients can still ask while the capture runs and the files of all followed children are open.
-    contains(t.capture(target, 10, code=4).stderr, "busy", "answer to the second one")
+    contains(t.capture(target, 10, code=4).stderr, "busy", "answer to the second client")
     target.ask("burst 5")
     equal(t.stop(target, capture).trace.count("burst"), 5, "spans")
     capture.find_warning(f"could not be followed: {40 - followed} ", "too few descriptors")

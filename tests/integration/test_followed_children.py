@@ -127,8 +127,8 @@ def a_double_fork_is_reported(t):
 
 @test
 def an_unshared_pid_namespace_is_left_alone(t):
-    """The first process of the namespace must be the program's own: our clone would be PID 1 there, and its end
-    would end the namespace."""
+    """The first process of the namespace must be one that the program itself forks. A process that the library cloned
+    would be PID 1 there, and the namespace would end with it."""
     need_root()
     check_stays_out(t, "unshared", "they called unshare(CLONE_NEWPID), and their next child becomes "
                     "PID 1 there")
@@ -168,7 +168,7 @@ def children_have_usage_counters_of_their_own(t):
 
 def capture_crowd(t, ring_bytes, is_complete):
     """Captures 256 children that all start at once in a cgroup of 256 MiB. If |is_complete|, the capture lasts until
-    each has recorded a turn."""
+    each has recorded a span "turn"."""
     need_no_sanitizer("take more memory than that themselves")
     cgroup = MemoryCgroup(t)
     cgroup.limit(256 << 20)
@@ -181,7 +181,7 @@ def capture_crowd(t, ring_bytes, is_complete):
         capture = t.begin(target)
         target.ask("burst 5")
         # On a busy machine some children get a processor only after seconds.
-        wait_until(lambda: target.ask("crowd_count") == "256", "a turn of each child", 60)
+        wait_until(lambda: target.ask("crowd_count") == "256", "a span \"turn\" of each child", 60)
         capture = t.stop(target, capture)
     else:
         capture = t.emit(target, 600, "burst 5")
@@ -213,7 +213,7 @@ def children_wait_on_for_a_server_that_gets_on(t):
     capture = t.begin(target)
     slow.add(find_proftapd(target.pid))
     equal(target.ask("crowd 256"), "256", "children")
-    wait_until(lambda: target.ask("crowd_count") == "256", "a turn of each child", 50)
+    wait_until(lambda: target.ask("crowd_count") == "256", "a span \"turn\" of each child", 50)
     slow.lift()
     capture = t.stop(target, capture)
     equal([w for w in capture.warnings if "could not be followed" in w], [], "warnings")
@@ -229,7 +229,7 @@ def a_child_that_is_not_followed_knows_that_it_is_not_recorded(t):
     wait_until(lambda: read_status(server)["State"].startswith("T"), "the server to stand still")
     equal(target.ask("crowd 3"), "3", "children")
     wait_until(lambda: target.ask("crowd_out") == "3", "the children to go on", 30)
-    equal(target.ask("crowd_count"), "0", "children that are told that they are recorded")
+    equal(target.ask("crowd_count"), "0", "children for which ptap_enabled() is true")
     os.kill(server, signal.SIGCONT)
     t.stop(target, capture).find_warning("forked children that could not be followed: 3")
 

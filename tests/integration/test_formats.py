@@ -18,7 +18,7 @@ from trace_file import Trace
 SUFFIXES = {"perfetto": ".pftrace", "pprof": ".pprof", "chrome": ".trace.json.gz",
             "csv-summary": "_summary.csv", "csv": ".csv", "ndjson": ".ndjson", "sqlite": ".sqlite"}
 STEM = "x.xplane.pb"
-# Twice as many spans, whose conversion takes a while.
+# "flood N" emits twice as many spans. Their conversion takes a while.
 N_FLOOD = 200_000
 
 
@@ -150,7 +150,7 @@ def an_interrupt_ends_conversions_and_keeps_the_data(t):
         capture.signal(number)
         capture.signal(signal.SIGCONT)
         check_interrupted(t, capture.finish(), forms)
-        check("ui.perfetto.dev" not in capture.stderr, "it made a link all the same")
+        check("ui.perfetto.dev" not in capture.stderr, "the client made a link in spite of the interrupt")
 
 
 @test

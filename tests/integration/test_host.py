@@ -45,7 +45,7 @@ def a_daemon_that_comes_later_finds_them(t):
     host = Host(t)
     host.await_pids(target.pid)
     equal(host.end(), 0, "the daemon's end by SIGTERM")
-    check(not registry_path(t).exists(), "its socket is left")
+    check(not registry_path(t).exists(), "the daemon left its socket")
     Host(t).await_pids(target.pid)
 
 
@@ -55,7 +55,7 @@ def a_daemon_that_was_killed_finds_them_again(t):
     host = Host(t)
     host.await_pids(target.pid)
     host.end(signal.SIGKILL)
-    check(registry_path(t).exists(), "its socket is there")
+    check(registry_path(t).exists(), "the killed daemon's socket is gone")
     again = Host(t, port=host.port)
     again.await_pids(target.pid)
     equal(target.ask("port"), str(target.port), "the program goes on")
@@ -70,7 +70,7 @@ def a_directory_that_comes_later_is_seen(t):
         "unshare", "-m", "sh", "-c", f"mount -t tmpfs -o mode=755 none /run && exec setpriv --reuid={NOBODY} "
         f"--regid={NOBODY} --clear-groups \"$@\"", "sh"])).serve()
     folder = Path(f"/proc/{target.pid}/root/run/proftap")
-    check(not folder.exists(), "it is there already")
+    check(not folder.exists(), "/run/proftap exists already")
     folder.mkdir(mode=0o755)
     host = Host(t, "--registry", folder / "registry.sock")
     host.await_pids(target.pid)
@@ -81,10 +81,10 @@ def two_daemons_at_a_time_are_refused(t):
     host = Host(t)
     second = t.keep(Process("second", [PROFTAPD, "--host", "--config", "/dev/null", "--listen",
                                        f"127.0.0.1:{host.port}", "--registry", registry_path(t)]))
-    equal(second.wait(), 1, "its exit status")
+    equal(second.wait(), 1, "exit status of the second daemon")
     for thread in second.threads:
         thread.join()
-    contains("".join(second.err), "in use: is there a host daemon already?", "its words")
+    contains("".join(second.err), "in use: is there a host daemon already?", "message of the second daemon")
     target = start_target(t)
     host.await_pids(target.pid)
 
@@ -188,7 +188,7 @@ def silent_client_is_hung_up_on(t):
     with socket.socket(socket.AF_UNIX, socket.SOCK_SEQPACKET) as s:
         s.connect(str(registry_path(t)))
         s.settimeout(20)
-        equal(s.recv(10), b"", "the end")
+        equal(s.recv(10), b"", "end of the silent client's connection")
 
 
 @test

@@ -125,9 +125,9 @@ def a_chain_of_wrappers_comes_once(t):
     program = t.keep(Process("chain", ["/bin/sh", "-c", "exec env /bin/sh -c 'exec env sleep 600'"],
                              {**runtime(t), "PROFTAPD": str(PROFTAPD), "LD_PRELOAD": str(LIBRARY), "PROFTAP_SERVER": "0"}))
     of_it = lambda: [line.split("target: ", 1)[-1].strip() for line in host.err if f"process {program.pid} " in line]
-    wait_until(lambda: any("(sleep)" in line for line in of_it()), "the last of them")
+    wait_until(lambda: any("(sleep)" in line for line in of_it()), "the line about sleep")
     program.kill()
-    wait_until(lambda: any("is gone" in line for line in of_it()), "its end")
+    wait_until(lambda: any("is gone" in line for line in of_it()), "the line about the program's end")
     equal(of_it(), [f"process {program.pid} (sleep) of uid {os.geteuid()} is here", f"process {program.pid} is gone"], "lines")
 
 
@@ -192,7 +192,7 @@ def a_deleted_run_has_an_audit_line(t):
     equal((line["target"], line["result"], line["reason"]), ("run mine", "NOT_FOUND", "run mine: no such run"), "the line")
     api.web.ask("/api/v1/runs/mine", "DELETE")
     line = await_line(api.host, "WebDelete", 3)
-    equal((line["target"], line["result"]), ("run mine", "PERMISSION_DENIED"), "the line of one without a token")
+    equal((line["target"], line["result"]), ("run mine", "PERMISSION_DENIED"), "the line about a request without a token")
 
 
 @test
@@ -231,7 +231,7 @@ def as_nobody():
 
 @test
 def another_user_is_refused_by_every_method_with_a_line(t):
-    """This holds for methods that only read, too, though they have no line when they succeed."""
+    """A refusal by a method that only reads has a line, too, though its success has none."""
     need_root()
     host, target = serve(t, "--operators", "")
     services = (own_schema().DESCRIPTOR.services_by_name["Profiler"], schema("profiler_service").DESCRIPTOR.services_by_name["ProfilerService"])
@@ -266,7 +266,7 @@ def capture_without_a_program_in_the_list_has_an_audit_line(t):
     equal((line["target"], line["uid"], line["result"]), ("no program", str(os.geteuid()), "NOT_FOUND"), "the line")
     contains(line["reason"], "nobody: no such program here; there are target (", "the reason")
     equal(line["options"], f"target={target.pid},nobody", "the request's options")
-    # A client that only lists programs, or that finds its own, leaves no line about List.
+    # A client that only lists programs, or that finds its target in the list, leaves no line about List.
     host.list()
     t.capture(f"127.0.0.1:{host.port}", 50, "--target", target.pid)
     await_line(host, "Capture")
@@ -297,8 +297,8 @@ def a_look_at_open_spans_by_http_has_an_audit_line(t):
     equal((line["target"], line["uid"], line["result"]), (f"target ({target.pid})", str(os.geteuid()), "OK"), "the line")
     # A request for an absent program has one line, not two.
     api.refuses("GET", f"targets/{row['id'] + 1}/open_spans", 404, "NOT_FOUND")
-    equal(await_line(api.host, "WebRead")["result"], "NOT_FOUND", "the line of the refused one")
-    equal(len([line for line in read_lines(api.host) if line["what"] == "WebOpenSpans"]), 1, "lines of looks")
+    equal(await_line(api.host, "WebRead")["result"], "NOT_FOUND", "the line about the refused request")
+    equal(len([line for line in read_lines(api.host) if line["what"] == "WebOpenSpans"]), 1, "lines about WebOpenSpans")
 
 
 @test
@@ -315,7 +315,7 @@ def a_socket_tells_the_process(t):
     path = t.dir / "host.sock"
     host = Host(t, "--listen", f"unix:{path}")
     target = start_target(t)
-    wait_until(lambda: any(f"process {target.pid} (target)" in line for line in host.err), "its coming")
+    wait_until(lambda: any(f"process {target.pid} (target)" in line for line in host.err), "the line about the new program")
     capture = t.capture(f"unix:{path}", 50)
     equal(await_line(host, "Capture")["peer"], f"process {capture.pid}, SO_PEERCRED", "the peer")
 
@@ -352,9 +352,9 @@ def the_journal_gets_fields(t):
     need_namespaces("-m")
     journal = Journal(t)
     daemon = start_in_journal(t, journal.run)
-    wait_until(lambda: any("serving on" in said["MESSAGE"] for said in journal.heard), "it to serve")
+    wait_until(lambda: any("serving on" in said["MESSAGE"] for said in journal.heard), "the daemon to serve")
     target = start_target(t)
-    wait_until(lambda: any(f"process {target.pid} (target)" in said["MESSAGE"] for said in journal.heard), "its coming")
+    wait_until(lambda: any(f"process {target.pid} (target)" in said["MESSAGE"] for said in journal.heard), "the message about the new program")
     t.capture(f"unix:{t.dir}/host.sock", 50)
     said = wait_until(lambda: [said for said in journal.heard if said["PROFTAP_AREA"] == "audit"], "the audit")[0]
     equal({key: said[key] for key in ("PRIORITY", "SYSLOG_IDENTIFIER", "PROFTAP_CALL", "PROFTAP_TARGET", "PROFTAP_UID",
@@ -362,8 +362,8 @@ def the_journal_gets_fields(t):
           {"PRIORITY": "6", "SYSLOG_IDENTIFIER": "proftapd", "PROFTAP_CALL": "Capture",
            "PROFTAP_TARGET": f"target ({target.pid})", "PROFTAP_UID": str(os.geteuid()), "PROFTAP_RESULT": "OK",
            "PROFTAP_REASON": ""}, "fields")
-    check(re.fullmatch("[0-9a-f]{32}", said["MESSAGE_ID"]), "its kind")
-    check(int(said["PROFTAP_BYTES"]) > 0 and int(said["PROFTAP_TOOK_MS"]) >= 50, f"how much, how long: {said}")
+    check(re.fullmatch("[0-9a-f]{32}", said["MESSAGE_ID"]), "MESSAGE_ID")
+    check(int(said["PROFTAP_BYTES"]) > 0 and int(said["PROFTAP_TOOK_MS"]) >= 50, f"PROFTAP_BYTES and PROFTAP_TOOK_MS: {said}")
     daemon.signal(signal.SIGTERM)
     equal(daemon.wait(), 0, "the exit status")
     for thread in daemon.threads:
@@ -377,7 +377,7 @@ def without_its_socket_the_journal_gets_priorities(t):
     folder = t.dir / "run"
     folder.mkdir()
     daemon = start_in_journal(t, folder)
-    wait_until(lambda: any(line.startswith("<6>listen: serving on") for line in daemon.err), "it to serve")
+    wait_until(lambda: any(line.startswith("<6>listen: serving on") for line in daemon.err), "the daemon to serve")
 
 
 if __name__ == "__main__":

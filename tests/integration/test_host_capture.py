@@ -20,10 +20,11 @@ from spools import read_spools
 from trace_file import Trace
 
 LONG_MS = 60000
-# The largest message of a stream that the daemon passes on, and a number of spans that needs several of them.
+# The largest message that the daemon passes on while it has many streams, and a number of spans that needs several.
 PASSED_BYTES = 128 << 10
 N_LONG = 40000
-# The size of a recording that no client reads, the memory that the daemon may use for it, and the bytes that are read.
+# The size of a recording, the memory that the daemon may use for it, the bytes that its slow reader takes (a window of
+# HTTP/2), the size of the ring, and the number of spans that are emitted at a time.
 UNTAKEN_BYTES = 64 << 20
 UNTAKEN_KIB = 16 << 10
 WINDOW_BYTES = 65535
@@ -113,12 +114,12 @@ def the_only_program_needs_no_name(t):
 def ambiguous_target_is_refused(t):
     host = Host(t)
     capture = t.capture(f"127.0.0.1:{host.port}", 100, code=1)
-    contains(capture.stderr, "no program that you may record has announced itself to this host daemon", "without any")
+    contains(capture.stderr, "no program that you may record has announced itself to this host daemon", "the message when the list is empty")
     targets = [start_target(t) for _ in range(2)]
     host.await_pids(*(target.pid for target in targets))
     capture = t.capture(f"127.0.0.1:{host.port}", 100, code=1)
-    contains(capture.stderr, "2 programs are meant: target (", "with two")
-    contains(capture.stderr, "name one by --target PID, or in a capture all by --target all", "with two")
+    contains(capture.stderr, "2 programs are meant: target (", "the message with two programs")
+    contains(capture.stderr, "name one by --target PID, or in a capture all by --target all", "the message with two programs")
     check("the server answered" not in capture.stderr, capture.stderr)
     refused = proftap(t, "start", f"127.0.0.1:{host.port}", "--target", "nobody", code=1)
     contains("".join(refused.err), "nobody: no such program here; there are target (", "a session of nobody")
@@ -180,7 +181,7 @@ def daemon_holds_nothing_for_a_slow_reader(t):
         watch = MemoryWatch(host.pid)
         equal(others.stop("untaken")[0], (OK, ""), "the answer to Stop")
         streamed = reader.connection.streams[stream]
-        reader.connection.wait(lambda: len(streamed.data) == WINDOW_BYTES, "what fits into the window")
+        reader.connection.wait(lambda: len(streamed.data) == WINDOW_BYTES, "a full window of data")
         # A client that reads its trace is not delayed, and can take another one meanwhile.
         others.deliver(others.capture(500))
         grown_kib = watch.end().anonymous_kib - before_kib
@@ -231,7 +232,7 @@ def sizes(port, target, n):
 
 @test
 def parts_are_large_of_few_streams_and_small_of_many(t):
-    """Each part costs the daemon the same work, whatever its size, and it holds some data of each stream."""
+    """Each part costs the daemon the same work, whatever its size, and the daemon holds a part of each stream."""
     host, (target,) = serve(t, 1)
     alone = sizes(host.port, target, N_LONG)
     check(max(alone) > PASSED_BYTES, f"parts of the only stream: {alone}")

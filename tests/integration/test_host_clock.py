@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Tests a host daemon while somebody sets the machine's clock by an hour, on or back: nothing ends or
+"""Tests a host daemon while somebody sets the machine's clock forward or back by an hour: nothing ends or
 hangs, and no time is wrong."""
 import os
 import signal
@@ -110,7 +110,7 @@ def deadlines_pass_despite_clock_steps(t):
             in_time(begun.elapsed_s, 10, f"{step} s: the client's end")
         finally:
             os.kill(server, signal.SIGCONT)
-        wait_until(lambda: count_errands(machine.host.pid) == 0, "the daemon to have given it up")
+        wait_until(lambda: count_errands(machine.host.pid) == 0, "the daemon to have given the call up")
 
 
 @test
@@ -131,7 +131,7 @@ def deadlines_pass_at_a_programs_own_server(t):
             in_time(begun.elapsed_s, 10, f"{step} s: the client's end")
         finally:
             os.kill(server, signal.SIGCONT)
-        wait_until(lambda: not is_recording(target.pid), "the server to have given it up")
+        wait_until(lambda: not is_recording(target.pid), "the server to have given the capture up")
 
 
 @test
@@ -158,7 +158,7 @@ def a_daemon_that_ends_meanwhile(t):
         begun = t.start_capture(f"127.0.0.1:{host.port}", LONG_MS, prefix=clock.prefix)
         target.ask("await 1")
         host.signal(signal.SIGTERM)
-        wait_until(lambda: any("are under way, and have 2 s" in line for line in host.err), "it to be told")
+        wait_until(lambda: any("are under way, and have 2 s" in line for line in host.err), "the daemon to log its captures and stop_limit_s")
         clock.set(step)
         equal(host.wait(), 0, f"{step} s: its exit status")
         begun.finish(1)
@@ -212,7 +212,7 @@ def reconnected_client_hears_of_the_clock_step(t):
     wait_until(lambda: now.of("reset") or len(now.of("usage")) > 2, "a reset")
     again = machine.api.events("?topics=usage", Last_Event_ID=last)
     again.wait("usage")
-    equal([name for name, _, _ in again.events[:2]], ["hello", "reset"], "its first events")
+    equal([name for name, _, _ in again.events[:2]], ["hello", "reset"], "the first events of the new connection")
 
 
 @test

@@ -13,7 +13,7 @@ from hosts import Host, runtime, start_target
 from http2 import NOT_FOUND
 from processes import PROFTAP, Process, Target
 
-# The shell is process 1 there, as a container's init would be.
+# The shell is process 1 of the namespace, as a container's init would be.
 NAMESPACE = ("unshare", "--pid", "--fork", "--mount-proc", "--kill-child", "sh", "-c", '"$@"; exit', "sh")
 LONG_MS = 60000
 NAME = f"test-{os.getpid()}"
@@ -55,7 +55,7 @@ def a_pid_namespace_has_pids_of_its_own(t):
     target = t.keep(Target(runtime(t), prefix=NAMESPACE)).serve()
     row = only_row(host)
     inside = read_status(row["pid"])["NSpid"].split()[-1]
-    check(inside != str(row["pid"]), f"it has no pid of its own: {inside}")
+    check(inside != str(row["pid"]), f"the program has the same pid inside of its namespace: {inside}")
     equal((row["pid_inside"], row["container"]), (int(inside), None), "its place")
     header, line = table(t, host)
     equal((header.split()[-1], line.split()[-2:]), ("CONTAINER", ["pid", inside]), "the last column")

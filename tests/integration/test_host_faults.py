@@ -44,7 +44,7 @@ def a_daemon_that_is_killed_in_mid_capture(t):
 
 @test
 def a_daemon_that_is_gone_where_nobody_named_a_program(t):
-    """The answer came from a daemon, but nobody knows whether a daemon on another machine still runs."""
+    """The client knows that its peer was a daemon. If that ran on another machine, the machine or the way may be gone."""
     target = start_target(t)
     for name, words in (("127.0.0.1", "the host daemon there is gone; the program goes on"),
                         ("0x7f.1", "is gone, or its machine, or the way to it; if only the daemon ended, the program goes on")):
@@ -97,7 +97,7 @@ def a_program_that_never_answers(t):
             host.await_pids(os.getpid(), target.pid)
             waiting = t.start_capture(f"127.0.0.1:{host.port}", 100, "--target", os.getpid(), "--timeout", 2000)
             capture(t, host, target)
-            check(os.getpid() in host.list(), "it is not listed")
+            check(os.getpid() in host.list(), "the silent program is not listed")
             contains(waiting.finish(6).stderr, "timed out", "the client's message")
 
 
@@ -126,7 +126,7 @@ def a_thousand_programs_a_second_that_end_at_once(t):
     with unharmed(t) as (host, target):
         lives = start_short_lives(t, n, 1000)
         capture(t, host, target)
-        check(lives.popen.poll() is None, "they were over before the capture was")
+        check(lives.popen.poll() is None, "the short-lived programs ended before the capture")
         equal(lives.wait(120), 0, f"the programs: {lives.out}")
         print(f"# {n} programs in {time.monotonic() - lives.started:.1f} s")
 
@@ -162,7 +162,7 @@ def one_users_connections_keep_no_others_out(t):
                                 stdin=subprocess.PIPE))
         equal(idlers.read_line(), "here", "the idlers")
         wait_until(lambda: any(f"refused a connection of uid {NOBODY}: there are 128 already" in line
-                               for line in host.err), "some to be refused")
+                               for line in host.err), "a connection to be refused")
         capture(t, host, target)
         idlers.popen.stdin.close()
         equal(idlers.wait(), 0, "the idlers' end")
@@ -245,8 +245,8 @@ def two_daemons_at_once(t):
         for port in (host.port, free_port()):
             second = t.keep(Process("second", [PROFTAPD, "--host", "--config", "/dev/null", "--listen", f"127.0.0.1:{port}", "--web", "none",
                                                "--registry", registry_path(t)], runtime(t)))
-            equal(second.wait(), 1, "its exit status")
-            wait_until(lambda second=second: any("in use: is there a host daemon already?" in line for line in second.err), "its words")
+            equal(second.wait(), 1, "exit status of the second daemon")
+            wait_until(lambda second=second: any("in use: is there a host daemon already?" in line for line in second.err), "message of the second daemon")
 
 
 @test
@@ -255,7 +255,7 @@ def clients_that_go_away_in_mid_capture(t):
         for _ in range(20):
             with Calls(host) as calls:
                 calls.start(PROFILER + "Profile", profile_request(LONG_MS))
-                wait_until(lambda: host.list()[target.pid]["state"] == "recording", "it to record")
+                wait_until(lambda: host.list()[target.pid]["state"] == "recording", "the program to be recorded")
             wait_until(lambda: host.list()[target.pid]["state"] == "idle", "the program to be free")
 
 
@@ -275,7 +275,7 @@ def find_files(folder):
 
 @contextlib.contextmanager
 def unharmed_api(t, *options):
-    """Like unharmed(), for captures by HTTP: (api, target)."""
+    """Does what unharmed() does, for captures by HTTP, and yields (api, target)."""
     api = Api(t, *options)
     target = api.target()
     record_by_http(api, target, "done")
@@ -287,7 +287,7 @@ def unharmed_api(t, *options):
 
 @test
 def a_log_directory_that_is_lost(t):
-    """The daemon makes it again. If something else is in its place, captures fail with a reason until that is gone."""
+    """The daemon makes the directory again. While a file is in its place, captures fail with a reason."""
     with unharmed_api(t) as (api, target):
         shutil.rmtree(api.log_dir)
         record_by_http(api, target, "done")

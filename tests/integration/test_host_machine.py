@@ -16,7 +16,7 @@ from web import Web
 
 MACHINE = "/host:CPU machine"
 LONG_MS = 60000
-# Every machine has these.
+# Counters that every machine has.
 ALWAYS = {"cpu busy %", "memory used bytes", "machine context switches/s"}
 MS_PS = 10**9
 
@@ -30,7 +30,7 @@ def serve(t, n=1):
 
 
 def counters(trace):
-    """{name: its line} of the machine; {} where it has no plane."""
+    """Returns the machine's counters as {name: line}, or {} if the trace has no plane of the machine."""
     plane = trace.planes.get(MACHINE)
     lines = [Line(plane, line) for line in plane.lines] if plane else []
     equal([line.name for line in lines if line.name != "_counters_"], [], "lines that are no counters")
@@ -92,10 +92,10 @@ def machine_counters_need_the_daemon_and_can_be_switched_off(t):
     equal(counters(record(t, host, "-o", "ptap_machine_usage=false", target=target)), {}, "switched off")
     direct = t.capture(target, 50)
     equal((counters(direct.trace), warns(direct.trace)), ({}, False), "at the program's own port")
-    # At the program's own port a request for them gets a warning; through the daemon it changes nothing.
+    # At the program's own port a request for these counters gets a warning; through the daemon it changes nothing.
     wanted = "-o", "ptap_machine_usage=true"
     direct = t.capture(target, 50, *wanted)
-    equal((counters(direct.trace), warns(direct.trace)), ({}, True), "asked for there")
+    equal((counters(direct.trace), warns(direct.trace)), ({}, True), "asked for at the program's own port")
     contains(direct.stderr, "  warning: ptap_machine_usage: without effect: a host daemon (proftapd --host) records the machine",
              "the summary")
     trace = record(t, host, *wanted, target=target)
@@ -105,7 +105,7 @@ def machine_counters_need_the_daemon_and_can_be_switched_off(t):
 
 @test
 def stock_snapshots_have_machine_counters(t):
-    """Named sessions do not: their snapshots may be files of the program's own server."""
+    """Snapshots of named sessions have no such counters: they may be files of the program's own server."""
     host, (target,) = serve(t)
     service = schema("profiler_service")
     request = service.GetSnapshotRequest()
@@ -120,7 +120,7 @@ def stock_snapshots_have_machine_counters(t):
         target.ask("burst 5")
         request.snapshot_session_id = "named"
         trace = trace_of(calls.expect(PROFILER + "GetSnapshot", request))
-        equal((trace.count("burst"), counters(trace)), (5, {}), "spans and counters of one with a name")
+        equal((trace.count("burst"), counters(trace)), (5, {}), "spans and counters of a named session's snapshot")
         # Without this the server would hold the session's data for five minutes after the program's end.
         calls.expect(PROFILER + "StopContinuousProfiling", service.StopContinuousProfilingRequest(),
                      "StopContinuousProfilingResponse")
@@ -139,8 +139,8 @@ def the_sums_are_those_of_the_whole(t):
     equal(delivery.progress[-1].xspace_bytes, len(delivery.data), "the announced bytes")
     lines = [line for plane in delivery.space.planes for line in plane.lines]
     equal(delivery.trailer.n_events, sum(len(line.events) for line in lines), "events in the trailer")
-    check(not delivery.trailer.HasField("machine_usage"), "it is still wanted")
-    check(not any(part.HasField("machine_usage") for part in delivery.progress), "it is still wanted")
+    check(not delivery.trailer.HasField("machine_usage"), "the trailer still requests the machine's counters")
+    check(not any(part.HasField("machine_usage") for part in delivery.progress), "a progress message still requests the machine's counters")
 
 
 @test
@@ -215,7 +215,7 @@ def each_file_of_a_run_stands_alone(t):
         check_counters(Trace(path), path)
     report = json.loads(subprocess.run([PROFTAP, "report", "--json", *paths], check=True, capture_output=True).stdout)
     told = [plane["host"] for plane in report["planes"] if plane["name"] == MACHINE and plane["counters"]]
-    equal(len(told), 1, "how often a report of both tells the machine's counters")
+    equal(len(told), 1, "how often a report of both traces has the machine's counters")
 
 
 @test

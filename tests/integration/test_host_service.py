@@ -66,7 +66,7 @@ def the_daemon_serves_on_the_sockets_of_its_manager(t):
 
 @test
 def the_daemon_serves_without_privileges(t):
-    """As with its unit, the daemon does not run as root, and has no capabilities."""
+    """As under its systemd unit, the daemon does not run as root, and has no capabilities."""
     need_root()
     need_readable_tree()
     manager = Manager(t)
@@ -80,7 +80,7 @@ def the_daemon_serves_without_privileges(t):
 
 @test
 def a_watchdog_hears_that_it_lives(t):
-    """At its end the daemon may wait for a capture for longer than for an answer, and still reports to the watchdog."""
+    """After SIGTERM the daemon waits for a running capture. It reports to systemd's watchdog meanwhile, too."""
     manager = Manager(t, env={"WATCHDOG_USEC": "200000"})
     target = start_target(t)
     daemon = manager.start()
@@ -178,7 +178,7 @@ def options_take_their_values_in_both_ways(t):
 
 @test
 def paths_on_the_command_line_may_be_relative(t):
-    """In a file they may not, because readers of a file do not know the working directory."""
+    """Paths in a settings file must be absolute, because its readers do not know the working directory."""
     here = os.path.realpath(t.dir)
     for words, key, value in ((["--log_dir", "runs"], "log_dir", f"{here}/runs"), (["--log-dir=a/b"], "log_dir", f"{here}/a/b"),
                               (["--log_dir", "/a"], "log_dir", "/a"), (["--log_dir="], "log_dir", ""),
@@ -186,7 +186,7 @@ def paths_on_the_command_line_may_be_relative(t):
         status, text, error = print_config(*words, cwd=here)
         equal((status, error), (0, ""), f"{words}")
         equal([line for line in text.splitlines() if line.startswith(key)], [f"{key} = {value}"], f"{words}")
-    equal(print_config("--log_dir", "x" * 250, cwd=here)[0], 2, "one that is too long")
+    equal(print_config("--log_dir", "x" * 250, cwd=here)[0], 2, "a path that is too long")
     equal(print_config("--log_dir", "runs", cwd="/")[1].count("log_dir = /runs\n"), 1, "below the root")
     config = t.dir / "proftapd.conf"
     config.write_text("log_dir = runs\n", encoding="ascii")
@@ -204,7 +204,7 @@ def a_comment_begins_behind_white_space(t):
         equal((status, error), (0, ""), line)
         equal([line for line in text.splitlines() if line.startswith("log_dir")], [f"log_dir = {value}"], line)
     config.write_text("log_level = info# not less\n", encoding="ascii")
-    equal(print_config(config=config)[:2], (2, ""), "in a word")
+    equal(print_config(config=config)[:2], (2, ""), "a # within a word")
 
 
 @test
@@ -219,7 +219,7 @@ def help_and_version_are_the_same_with_host(t):
 
 @test
 def a_capture_may_finish(t):
-    """It may also be ended through the daemon, which knows the programs until then."""
+    """Until the capture has ended, the daemon knows the programs, so the capture can also be ended through it."""
     host = Host(t)
     target = start_target(t)
     host.await_pids(target.pid)
@@ -227,7 +227,7 @@ def a_capture_may_finish(t):
     host.signal(signal.SIGTERM)
     wait_until(lambda: is_refused(host.port), "the port to be closed")
     target.ask("burst 7")
-    check(host.popen.poll() is None, "it did not wait")
+    check(host.popen.poll() is None, "the daemon did not wait for the capture")
     capture.signal(signal.SIGINT)
     equal(capture.finish().trace.count("burst"), 7, "spans")
     await_end(host)
@@ -275,7 +275,7 @@ def the_manager_hears_how_long_the_end_may_take(t):
 
 @test
 def a_restarted_daemon_finds_all_programs_again(t):
-    """Its manager keeps the sockets, so the programs' servers have connected before the new daemon starts."""
+    """The daemon's manager keeps the sockets, so the programs' servers have connected before the new daemon starts."""
     manager = Manager(t)
     daemon = manager.start()
     targets = [start_target(t) for _ in range(8)]
@@ -299,7 +299,7 @@ def a_taken_port_prevents_the_start(t):
 
 @test
 def a_user_may_run_a_daemon_in_the_foreground(t):
-    """Its sockets are below $XDG_RUNTIME_DIR, and it serves that user's programs only."""
+    """The daemon's sockets are below $XDG_RUNTIME_DIR, and it serves only the programs of its user."""
     need_root()
     need_readable_tree()
     folder = t.dir / "home"
@@ -310,7 +310,7 @@ def a_user_may_run_a_daemon_in_the_foreground(t):
     daemon = t.keep(Process("proftapd", [PROFTAPD, "--host", "--config", "/dev/null", "--web", "none", "--listen",
                                          f"127.0.0.1:{port}", "--stock_servers", "no"], env, user=NOBODY))
     wait_until(lambda: said(daemon, f"serving on 127.0.0.1:{port}, web none, registry unix:{folder}/proftap/registry.sock"),
-               "it to serve")
+               "the daemon to serve")
     target = start_target(t, user=NOBODY, **env)
     wait_until(lambda: list(list_programs(t, port, user=NOBODY)) == [target.pid], "its program to be listed")
     capture = t.start_capture(f"127.0.0.1:{port}", LONG_MS, "-o", f"session_id={SESSION}", user=NOBODY,

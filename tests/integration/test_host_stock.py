@@ -89,7 +89,7 @@ def the_only_program_is_recorded_without_a_name(t):
         answer = record(calls, profile_request(LONG_MS, emit_xspace=False), target, n=5)
     (name, trace), = traces_of(answer.message).items()
     equal((name, trace.count("burst")), ("xplane.pb", 5), "the trace without emit_xspace")
-    check(not answer.message.empty_trace, "it is said to be empty")
+    check(not answer.message.empty_trace, "the answer says that the trace is empty")
 
 
 @test
@@ -157,7 +157,7 @@ def failed_program_is_a_warning_unless_all_fail(t):
         blocking = own.start(PROFILE, profile_request(LONG_MS, session_id="other"))
         targets[0].ask("await 1")
         stream = begin(calls, profile_request(LONG_MS, emit_xspace=False), targets[1])
-        # The session "other" goes on: it could end before its program has refused this one.
+        # This ends "mine" only at targets[1]. The session "other" must run until targets[0] has refused "mine".
         calls.headers = {"extra": [("proftap-target", str(targets[1].pid))]}
         calls.terminate("mine")
         calls.headers = {}
@@ -285,7 +285,7 @@ def servers_of_another_make_are_programs_too(t):
              "the summary by the program's path")
     equal(stock.calls.count("Profile"), 3, "recordings")
     stock.kill()
-    wait_until(lambda: stock.pid not in host.list(), "it to go with its program")
+    wait_until(lambda: stock.pid not in host.list(), "the stock server to leave the list with its program")
     check(target.pid in host.list(), "the other one has gone, too")
 
 
@@ -306,7 +306,7 @@ def a_daemon_as_its_unit_has_it_finds_other_users_servers(t):
     names = {user: f"jax-{user % 10}-{os.getpid()}" for user in (*OTHERS, NOBODY)}
     stock = {user: StockProgram(t, name, user=user) for user, name in names.items()}
     plain = t.keep(Process("plain", ["/usr/bin/python3", "-c", LISTENS, "listens"], user=OTHERS[0]))
-    equal(plain.read_line(), "listens", "one that listens and has no such library")
+    equal(plain.read_line(), "listens", "the program that listens without a profiler library")
     pids = {program.pid for program in stock.values()}
     wait_until(lambda: pids <= set(list_programs(t, manager.port)), "servers of three users to be listed")
     rows = list_programs(t, manager.port)
@@ -318,7 +318,7 @@ def a_daemon_as_its_unit_has_it_finds_other_users_servers(t):
         equal(seen, {program.pid}, f"programs that user {user} sees")
     contains(t.capture(manager.port, 20, "--target", names[OTHERS[1]]).stderr, "spans 3 on 1 thread", "the summary")
     stock[OTHERS[0]].kill()
-    wait_until(lambda: stock[OTHERS[0]].pid not in list_programs(t, manager.port), "it to go with its program")
+    wait_until(lambda: stock[OTHERS[0]].pid not in list_programs(t, manager.port), "the stock server to leave the list with its program")
     equal([read_status(pid)["Uid"] for pid in (daemon.pid, *find_children(daemon.pid))], ["\t".join([str(NOBODY)] * 4)] * 2,
           "the daemon, its starter, and nothing else that was left")
 
@@ -366,7 +366,7 @@ def run_proftap(*words, code=0):
 def sessions_of_stock_servers_begin_and_end(t):
     name, host = f"jax-{os.getpid()}", Host(t, "--stock_servers", "yes")
     stock = StockProgram(t, name)
-    wait_until(lambda: stock.pid in host.list(), "it to be listed")
+    wait_until(lambda: stock.pid in host.list(), "the stock program to be listed")
     where, logs = (f"localhost:{host.port}", "--target", stock.pid), ("--log_dir", t.dir / "sessions")
     contains(run_proftap("start", *where).stderr, f"proftap stop 127.0.0.1:{host.port} --target {stock.pid}", "the command that ends it")
     contains(run_proftap("snapshot", *where, *logs).stdout, f"fake_{name}_{stock.pid}.xplane.pb", "the snapshot's file")
@@ -379,7 +379,7 @@ def sessions_of_stock_servers_begin_and_end(t):
 def a_stock_program_that_dies_in_mid_capture_is_named(t):
     name, host = f"jax-{os.getpid()}", Host(t, "--stock_servers", "yes")
     stock = StockProgram(t, name)
-    wait_until(lambda: stock.pid in host.list(), "it to be listed")
+    wait_until(lambda: stock.pid in host.list(), "the stock program to be listed")
     stock.die_when_recorded()
     done = run_proftap("capture", f"localhost:{host.port}", 100, "--target", stock.pid, "--log_dir", t.dir / "no", code=1)
     contains(done.stderr, f"{host.port} target {stock.pid}: {name} ({stock.pid}): the connection broke: "
@@ -389,7 +389,7 @@ def a_stock_program_that_dies_in_mid_capture_is_named(t):
 
 @test
 def a_stopped_stock_program_is_asked_when_it_goes_on(t):
-    """Each of the other programs is found by a new search, and none of them asks the stopped one."""
+    """Each of the other programs is found by a new search, and no search asks the stopped program."""
     stopped = StockProgram(t, f"jax-{os.getpid()}")
     halt(stopped.pid)
     host = Host(t, "--stock_servers", "yes")
@@ -398,7 +398,7 @@ def a_stopped_stock_program_is_asked_when_it_goes_on(t):
         wait_until(lambda: other.pid in host.list(), "the other one to be listed")
     equal(stopped.calls, [], "calls of the stopped one")
     os.kill(stopped.pid, signal.SIGCONT)
-    wait_until(lambda: stopped.pid in host.list(), "it to be listed")
+    wait_until(lambda: stopped.pid in host.list(), "the continued program to be listed")
 
 
 @test
@@ -408,7 +408,7 @@ def the_daemon_ends_well_after_a_search_without_new_servers(t):
     one, other = (StockProgram(t, f"jax-{i}-{os.getpid()}") for i in range(2))
     wait_until(lambda: {one.pid, other.pid} <= set(host.list()), "both to be listed")
     other.kill()
-    wait_until(lambda: other.pid not in host.list(), "it to go with its program")
+    wait_until(lambda: other.pid not in host.list(), "the stock server to leave the list with its program")
     check(one.pid in host.list(), "the one that lives has gone, too")
     equal(host.end(), 0, f"how the daemon ended: {host.err}")
 

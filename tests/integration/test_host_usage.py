@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Tests that the host daemon reads each second what the machine and its programs use, and keeps nothing
-open of ended programs."""
+"""Tests that the host daemon reads the usage of the machine and its programs each second, and keeps no
+files of ended programs open."""
 import os
 from pathlib import Path
 
@@ -43,7 +43,7 @@ def a_program_is_measured_while_it_lives(t):
     wait_until(lambda: mine in open_files(host.pid), "the program's file to be open")
     target.kill()
     wait_until(lambda: not any(f"/proc/{target.pid}" in path for path in open_files(host.pid)),
-               "its files to be closed")
+               "the ended program's files to be closed")
     check("/proc/stat" in open_files(host.pid), "the machine's are not open any more")
 
 

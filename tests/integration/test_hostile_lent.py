@@ -23,7 +23,7 @@ FILES = "this program's server was started by the host daemon, has other rights 
 
 def request_server(t, how, user=None):
     """Starts a process that asks for a server and prints the answers."""
-    # Other users may read this directory.
+    # Other users must be able to enter the runtime directory.
     script = t.dir / "server_request.py"
     script.write_text(SERVER_REQUEST.read_text())
     registry_path(t).parent.parent.chmod(0o755)
@@ -56,7 +56,7 @@ def client_without_a_handshake_keeps_no_server(t):
         intruder = request_server(t, how)
         equal(intruder.read_line(), "0", "the answer")
         wait_until(lambda: not find_proftapds(intruder.pid), "its server to end")
-        check(is_alive(intruder.pid), "it has ended")
+        check(is_alive(intruder.pid), "the intruder has ended")
     check_quiet(host, starter, fds)
     equal(host.list(), {}, "the list")
 
@@ -68,7 +68,7 @@ def client_that_leaves_gets_no_server(t):
     intruder = request_server(t, "leave")
     equal(intruder.read_line(), "left", "its output")
     wait_until(lambda: any("gets none: no such process" in line for line in host.err) or not find_children(starter),
-               "the end of it")
+               "the refusal, or the end of the starter's children")
     check_quiet(host, starter, fds)
     equal(find_proftapds(intruder.pid), [], "servers")
 
@@ -174,7 +174,7 @@ def nothing_is_touched_where_a_program_with_other_files_says(t):
         inside.mkdir(parents=True)
         equal(target.start(0, 0, 0, f"unix:{path}", 0, 0, logs), 0, "ptap_server_start")
         host.await_pids(target.pid)
-        check((inside / "own.sock").is_socket(), "it listens in its root")
+        check((inside / "own.sock").is_socket(), "the program has no socket in its root")
         contains(target.ask(f"trace_start {logs}"), str(-errno.EACCES), "ptap_trace_start")
         contains(target.ask("error"), FILES, "the error")
         server = find_lent(target.pid)

@@ -52,7 +52,7 @@ def check_files(t, c):
     """Checks that the trace is the only file, in this test's directory and in the one that the server names."""
     files = sorted(str(p) for p in t.dir.rglob("*") if p.is_file())
     equal(files, [str(c.path)], "files")
-    check(not os.path.exists("/tmp/proftap-escaped"), "it wrote where the server wanted")
+    check(not os.path.exists("/tmp/proftap-escaped"), "the client wrote to the path that the server named")
 
 
 def check_trace(c, n):
@@ -305,7 +305,7 @@ def truncated_trace_is_kept_and_readable(t):
             check(any(said in text for text in result["warnings"]), f"warnings: {result['warnings']}")
             check(500 < result["totals"]["spans"] < 1000, f"totals: {result['totals']}")
     n = result["totals"]["spans"]
-    # Span i begins at i us, so the rest is whole up to the begin of the last span.
+    # Span i begins at i us, so the kept part is whole up to the begin of its last span.
     whole = f'whole up to {(n - 1) / 1000:.3f} ms, where the row "main" was cut'
     check(any(whole in text for text in result["notes"]), f"notes: {result['notes']}")
     text = proftap("report", path)

@@ -31,7 +31,7 @@ def start_capture(t, target, ms, max_bytes):
 
 
 def capture(t, target):
-    """Checks that a success published a trace, and that a failure told one reason and left no file.
+    """Checks that a success published a trace, and that a failure printed a reason and left no file.
     Returns the exit status."""
     asked = start_capture(t, target, 100, MAX_BYTES)
     code = asked.wait(15)

@@ -24,7 +24,7 @@ N_AT_ONCE = 100
 N_TERMINATES = 100000
 # Threads that gRPC starts only once, under load. A leak would be there for each client.
 N_LATE = 3
-N_STREAMS = 16  # that the server takes at a time
+N_STREAMS = 16  # streams that the server takes at a time
 
 
 class Unary:
@@ -91,7 +91,7 @@ def cancelling_before_the_start_ends_the_wait(t, target, service):
         with Profiler(target) as calls:
             stream = calls.start(service.path, service.request(10, start_timestamp_ns=FAR))
             calls.settle()
-            check(not calls.is_ended(stream), f"it did not wait: {calls.connection.streams[stream].headers}")
+            check(not calls.is_ended(stream), f"the capture did not wait: {calls.connection.streams[stream].headers}")
             calls.cancel(stream)
             calls.settle()
     check_free(t, target)

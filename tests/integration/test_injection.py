@@ -42,13 +42,13 @@ def a_program_that_asks_after_its_beginning_gets_one(t):
 
 @test
 def injected_program_is_not_held_up(t):
-    """The loader's lock is held during this call, and collectors need it before anything is recorded."""
+    """CUDA opens the library under the loader's lock. Collectors need that lock before anything is recorded."""
     until = time.monotonic_ns() // 10**6 + 5000
     waits = f"import time\nprint(initialise(), port() > 0, time.monotonic_ns() // 10**6 < {until})"
     process = python(t, waits, PROFTAP_SERVER="0", PROFTAP_WAIT=str(until))
-    equal(process.stdout, "1 True True\n", "answer, port, and whether it came back before it must")
+    equal(process.stdout, "1 True True\n", "answer, port, and whether initialise() returned before PROFTAP_WAIT had passed")
     preloaded = python(t, waits, PROFTAP_SERVER="0", PROFTAP_WAIT=str(until), LD_PRELOAD=str(LIBRARY.resolve()))
-    equal(preloaded.stdout, "1 True False\n", "the same of one that is preloaded, which waits")
+    equal(preloaded.stdout, "1 True False\n", "the same for a preloaded program, which waits")
 
 
 @test

@@ -12,7 +12,7 @@ from http2 import INVALID_ARGUMENT, OK, PROFILE, UNIMPLEMENTED, message
 from profiler import WAITING, Profiler
 
 # Memory is measured after these numbers of calls, until nothing has grown since the measurement before. A late thread
-# of gRPC's grows it once, a leak each time.
+# of gRPC's makes it grow once, and a leak each time.
 CAPTURES_AT = (10, 1000, 2000, 3000)
 CALLS_AT = (500, 1000, 1500)
 # The slack is small enough that a leak of 300 bytes a capture, or of 600 bytes a call, shows. The C library keeps the
@@ -113,7 +113,7 @@ def captures_of_devices_cost_nothing_that_stays(t):
     check(device.count("close") >= CAPTURES_AT[1], f"{device.count('close')} captures had devices")
 
 
-# All kinds of captures.
+# One function for each kind of call.
 
 def capture_streamed(calls):
     calls.deliver(calls.capture(1))

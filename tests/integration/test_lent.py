@@ -57,7 +57,7 @@ def the_first_of_a_pid_namespace(t):
     equal(target.ask("stop"), "0", "ptap_server_stop")
     host.await_pids()
     await_gone(server)
-    # This program cannot ask for a process that it does not see.
+    # The server has no pid in the program's namespace, so the program cannot check by pid whether it lives.
     target.serve()
     os.kill(check_served(t, host, target, pid), signal.SIGKILL)
     wait_until(lambda: target.ask("port") == "0", "the program to notice")
@@ -81,7 +81,7 @@ def threads_that_come_and_go_in_a_pid_namespace(t):
 
 @test
 def a_program_with_the_daemons_files_traces_itself(t):
-    """This works without a port, too, but not for a program whose paths may name other files."""
+    """A lent server without a port writes traces, too, but not for a program whose paths may name other files."""
     need_root()
     need_readable_tree()
     manager = Manager(t)
@@ -113,7 +113,7 @@ def lent_server_reports_files_that_it_may_not_read(t):
 
 @test
 def program_in_its_own_network_namespace_is_served(t):
-    """The port exists only in that namespace, and only there can the peer's user be found."""
+    """The port exists only in the program's network namespace, and the peer's user can be found only there."""
     need_namespaces(*NAMESPACE[1:], "--net")
     need_readable_tree()
     host = Host(t)
@@ -148,7 +148,7 @@ def a_program_in_a_root_without_proftapd_is_served(t):
 
 @test
 def the_server_is_the_programs_user(t):
-    """The program is not root's: the server has its user and groups, and no capability."""
+    """The program is not root's: the server has the program's user and groups, and no capability."""
     need_root()
     need_readable_tree()
     host = Host(t, prefix=("setpriv", "--groups=4,24"))
@@ -167,7 +167,7 @@ def a_lent_server_has_its_own_descriptors_and_session(t):
           ["/", *["/dev/null"] * 3], "its directory, and standard descriptors")
     check("memfd:proftap" in os.readlink(f"/proc/{server}/fd/4"), "its arena")
     names = [entry.split(b"=")[0] for entry in Path(f"/proc/{server}/environ").read_bytes().split(b"\0")]
-    check(b"LISTEN_FDS" not in names and b"NOTIFY_SOCKET" not in names, "it has what is the daemon's")
+    check(b"LISTEN_FDS" not in names and b"NOTIFY_SOCKET" not in names, "the server has the daemon's LISTEN_FDS or NOTIFY_SOCKET")
 
 
 @test

@@ -43,7 +43,7 @@ def hold(t, name):
     target.ask("burst 7")
     target.signal(signal.SIGKILL)
     target.wait()
-    wait_until(lambda: listed(t).get(target.pid, {}).get("state") == "ended", "it to be held")
+    wait_until(lambda: listed(t).get(target.pid, {}).get("state") == "ended", "the recorder's data to be held")
     return target
 
 
@@ -168,18 +168,18 @@ def leftovers_of_a_killed_server_are_removed(t):
     wait_until(lambda: not find_proftapds(target.pid), "the server to be gone")
     equal(len(sockets(t)), 2, "sockets")
     # The kernel closes the sockets shortly after the process seems to be gone.
-    wait_until(lambda: listed(t) == {} and sockets(t) == [], "a look to remove the sockets")
+    wait_until(lambda: listed(t) == {} and sockets(t) == [], "a proftap list to remove the sockets")
 
 
 @test
 def stopped_servers_take_one_bound_together(t):
-    """All of them together take a second. If they were asked one after the other, each would take one."""
+    """proftap list waits one second for all stopped servers together, and not one second for each."""
     name = f"alive-{os.getpid()}"
     stopped = [find_proftapd(serve(t).pid) for _ in range(3)]
     target = serve(t, name)
     for server in stopped:
         os.kill(server, signal.SIGSTOP)
-        wait_until(lambda server=server: read_status(server)["State"].split()[0] == "T", "it to stop")
+        wait_until(lambda server=server: read_status(server)["State"].split()[0] == "T", "the server to stop")
     start = time.monotonic()
     equal(list(listed(t)), [target.pid], "pids")
     in_time(time.monotonic() - start, len(stopped), "the list")
@@ -194,13 +194,13 @@ def a_stopped_program_is_said_to_be(t):
     target = serve(t)
     equal(listed(t)[target.pid]["stopped"], False, "one that runs")
     target.signal(signal.SIGSTOP)
-    wait_until(lambda: read_status(target.pid)["State"].split()[0] == "T", "it to stop")
+    wait_until(lambda: read_status(target.pid)["State"].split()[0] == "T", "the program to stop")
     row = listed(t)[target.pid]
     equal([row["state"], row["stopped"]], ["idle", True], "one that is stopped")
     [line] = [line for line in proftap(t, "list").text.splitlines() if line.split()[0] == str(target.pid)]
     contains(line, " idle, stopped  ", "the text")
     target.signal(signal.SIGCONT)
-    wait_until(lambda: read_status(target.pid)["State"].split()[0] != "T", "it to go on")
+    wait_until(lambda: read_status(target.pid)["State"].split()[0] != "T", "the program to go on")
     equal(listed(t)[target.pid]["stopped"], False, "one that goes on")
 
 
@@ -209,8 +209,8 @@ def a_stopped_server_is_named(t):
     target = serve(t)
     server = find_proftapd(target.pid)
     os.kill(server, signal.SIGSTOP)
-    wait_until(lambda: read_status(server)["State"].split()[0] == "T", "it to stop")
-    equal(target.pid in json.loads(proftap(t, "list", "--json").text)["silent"], True, "is silent")
+    wait_until(lambda: read_status(server)["State"].split()[0] == "T", "the server to stop")
+    equal(target.pid in json.loads(proftap(t, "list", "--json").text)["silent"], True, "whether the stopped server is in the list of silent ones")
     said = "".join(proftap(t, "list").err)
     contains(said, str(target.pid), "standard error of the list")
     contains(said, "stopped, or very busy", "standard error of the list")
@@ -218,7 +218,7 @@ def a_stopped_server_is_named(t):
     said = "".join(proftap(t, "capture", "no-such-name", "100", code=5).err)
     contains(said, "stopped, or very busy", "standard error of a capture by name")
     os.kill(server, signal.SIGCONT)
-    wait_until(lambda: target.pid in listed(t), "it to answer")
+    wait_until(lambda: target.pid in listed(t), "the continued server to answer")
 
 
 @test
@@ -230,14 +230,14 @@ def other_users_get_no_access(t):
     for name in sockets(t):
         equal(stat.S_IMODE((path / name).stat().st_mode), 0o666 if is_root else 0o600, f"mode of {name}")
     need_root()
-    # Root's program may become another user, so its sockets are open to all, and the kernel's credentials decide.
+    # A program that root started may change its user, so its sockets are open to all, and the kernel's credentials decide.
     (t.dir / "runtime").chmod(0o755)
     refused = proftap(t, "capture", f"unix:{path}/{target.pid}.sock", "10", "--log_dir",
                       t.public_dir("logs"), code=5, user=NOBODY, program=t.public_proftap())
     contains("".join(refused.err), "closed at once: only the user that runs the target", "the reason")
 
 
-# A lying server of another user. It has two sockets, and one of them has the pid that it claims.
+# A lying server of another user. It has the sockets of pids 1 and 2, and claims at both that it has pid 2.
 LIAR = """
 import os, select, socket, sys
 doors = []
@@ -326,7 +326,7 @@ def a_name_of_two_means_the_newest_or_all_with_the_option(t):
     said = "".join(proftap(t, "capture", "--all", "--newest", name, "50", code=2).err)
     contains(said, "--all and --newest exclude each other", "both options")
     for words in (["monitor", name, "50", "--count", "1"], ["ps", name], ["start", name], ["snapshot", name], ["stop", name]):
-        contains("".join(proftap(t, *words, code=2).err), "more than one target has that name", f"without it: {words}")
+        contains("".join(proftap(t, *words, code=2).err), "more than one target has that name", f"the message without --newest: {words}")
         words += ["--newest", "--json"]
         if words[0] in ("snapshot", "stop"):
             words += ["--log_dir", t.dir / words[0]]

@@ -55,7 +55,7 @@ def a_record_with_arguments_goes_whole_or_not_at_all(t):
 
 @test
 def a_trace_that_lost_all_says_no_other_reason(t):
-    target = t.target().serve(0, RING_BYTES, 0, "127.0.0.1", 0, 0, "-", 1)  # of memory: nothing fits
+    target = t.target().serve(0, RING_BYTES, 0, "127.0.0.1", 0, 0, "-", 1)  # 1 byte of memory for a capture, so no record fits
     capture = t.begin(target)
     target.ask("burst 100")
     t.stop(target, capture)
@@ -93,7 +93,7 @@ def a_backlog_of_requests_is_all_there(t):
     target.ask(*(f"async begin {i}" for i in range(n)), *(f"async end {i}" for i in range(n)))
     capture = t.stop(target, capture)
     events = [e for line in capture.trace.lines if line.name == "request" for e in line.events]
-    equal((len(events), {name for e in events for name in e.stats}), (n, {"id", "_a"}), "requests, and what is said of them")
+    equal((len(events), {name for e in events for name in e.stats}), (n, {"id", "_a"}), "requests, and the names of their arguments")
     told = json.loads(subprocess.run([PROFTAP, "report", "--json", capture.path], check=True, capture_output=True).stdout)
     (row,) = (row for plane in told["planes"] for row in plane["async_spans"])
     durations = sorted(e.duration_ps // 1000 for e in events)

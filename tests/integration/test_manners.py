@@ -47,7 +47,7 @@ def read_static_tls_bytes(library):
 
 @test
 def each_thread_of_the_target_has_64_bytes_of_ours(t):
-    """They come out of the few hundred bytes that glibc keeps spare for all libraries that dlopen loads."""
+    """These bytes come out of the few hundred bytes that glibc keeps spare for all libraries that dlopen loads."""
     need_no_sanitizer()
     equal(read_static_tls_bytes(LIBRARY), 64, "static thread-local storage")
 
@@ -94,13 +94,13 @@ def no_sigchld_reaches_the_target(t):
 @test
 def the_control_thread_takes_no_signal(t):
     target = t.target().serve()
-    equal(read_signals(target.pid, find_control(target))["SigBlk"], USABLE, "signals it blocks")
+    equal(read_signals(target.pid, find_control(target))["SigBlk"], USABLE, "signals that the control thread blocks")
 
 
 @test
 def an_idle_server_does_not_wake_the_target(t):
     target = t.target().serve()
-    # A client has been here, so gRPC runs in the server.
+    # A client connects first, so that gRPC runs in the server.
     t.emit(target, 300, "burst 1")
     control = find_control(target)
     wait_until(lambda: read_status(target.pid, control)["State"][0] == "S", "the thread to sleep")
@@ -153,7 +153,7 @@ os._exit(0)
 
 @test
 def a_server_that_ends_at_once_is_reported_at_once(t):
-    """Its zombie stays, as in a container whose first process reaps no children."""
+    """The ended server stays a zombie, as in a container whose first process reaps no children."""
     namespace = ("--pid", "--fork", "--mount-proc")
     need_namespaces(*namespace)
     init = t.keep(Process("init", ["unshare", *namespace, sys.executable, "-c",
@@ -161,7 +161,7 @@ def a_server_that_ends_at_once_is_reported_at_once(t):
     equal(init.read_line(), "ready", "the target's first line")
     code, port, took_us = map(int, init.read_line().split())
     equal((code, port), (-errno.ECHILD, 0), "ptap_server_start and ptap_server_port")
-    check(took_us < 5000000, f"it took {took_us} us to say so")
+    check(took_us < 5000000, f"ptap_server_start() took {took_us} us to fail")
     contains(init.read_line(), "ended before it was ready", "ptap_last_error")
     equal(init.read_line(), "0", "ptap_server_port")
 
@@ -222,7 +222,7 @@ def dlclose_leaves_the_host_alive(t):
     port = free_port()
     host = t.keep(Process("host", [sys.executable, "-c", HOST_WITHOUT_US, LIBRARY, str(port)],
                           stdin=subprocess.PIPE))
-    equal(host.read_line(), "closed", "the host's word")
+    equal(host.read_line(), "closed", "the host's output")
     host.port = port
     t.capture(host, 100)
     check(is_alive(host.pid), "the host died of the capture")

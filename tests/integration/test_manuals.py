@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
 """The examples of the manuals, of README.md and of docs/guide.md, run as they are printed: in network and mount namespaces of this test's own, where
-port 9999 is free and no other program is in the list. Each block is in one of the tables below: a block that is new, or no longer there, is a failure."""
+port 9999 is free and no other program is in the list. Each block is in the table BLOCKS: a block that is new, or no longer there, is a failure."""
 import ctypes
 import fcntl
 import os
@@ -32,7 +32,7 @@ def plain(line):
 
 
 def blocks_of_manual(path):
-    """Each literal display, and each line of its own."""
+    """Yields each literal display (.Bd -literal, .nf, .EX) and each one-line display (.Dl)."""
     block = None
     for line in path.read_text().splitlines():
         if re.match(r"\.(Bd -literal|nf|EX)", line):
@@ -52,7 +52,7 @@ def blocks_of_markdown(path):
 
 
 def all_blocks():
-    """[(document, block)]"""
+    """Returns [(document, block)] for the manuals and the Markdown files."""
     found = [(path.name, block) for path in sorted(MANUALS.glob("proftap*.[1-8]")) for block in blocks_of_manual(path)]
     return found + [(path.name, block) for path in MARKDOWN for block in blocks_of_markdown(path)]
 
@@ -139,7 +139,7 @@ class Place:
         if why_not:
             raise Skip(why_not)
         if SANITIZERS != "no":
-            raise Skip("programs without sanitizers are run with the library")
+            raise Skip("the examples' programs are built without sanitizers, and the library with them")
         self.t, self.dir = t, t.dir / "work"
         tools = t.dir / "bin"
         for path in (tools, self.dir, t.dir / "runtime"):
@@ -275,7 +275,7 @@ def has_open_spans(place, block):
     place.serve("recorder", name="checkout")
     wait_until(lambda: re.search(r"worker-3 .* waiting in futex.*\n.*serve.*\n.*lock", place.shell("proftap ps checkout")), "the worker to wait")
     printed = place.shell(commands(block)[0])
-    # The program also has a loader, which works.
+    # The program also has a thread "loader", so the line "no open span" may differ.
     check_printed("\n".join(line for line in block.splitlines() if not line.startswith("no open")), printed)
 
 
@@ -509,7 +509,7 @@ def watches(place, block):
     place.await_port(9999)
     wait_until(lambda: "recorder" in place.shell("proftap list"), "the recorder")
     place.end(background)
-    # The directory is the server's, whichever client calls.
+    # The log directory is that of the server's environment, whichever client calls.
     background = place.start("env", "PROFTAP_LOG_DIR=logs", "proftap", "run", "-p", "9999", "--", "./train")
     place.t.at_end.append(lambda: place.end(background))
     place.await_server()
@@ -522,15 +522,15 @@ def outlives_the_program(place, block):
     pid = process.pid
     process.signal(signal.SIGSEGV)
     process.wait()
-    wait_until(lambda: "ended" in place.shell("proftap list"), "the dead one to be listed")
+    wait_until(lambda: "ended" in place.shell("proftap list"), "the ended program to be listed")
     lines = [line.partition("#")[0] for line in commands(block)]
     contains(place.shell(lines[0]), "ended", "the list")
     contains(place.shell(lines[1].replace("4242", str(pid))), "SIGSEGV", "the snapshot")
 
 
-# --- the tables -------------------------------------------------------------------------------
+# --- the table --------------------------------------------------------------------------------
 
-# (document, words that only this block of it has, how it is run or why it is not).
+# (document, words that only this block of the document has, how the block is run or why it is not).
 BLOCKS = (
     ("proftap-capture.1", "ssh -N -L", "another machine; tests/integration/test_ssh.py"),
     ("proftap-capture.1", "$ proftap capture 9999 500", prints),

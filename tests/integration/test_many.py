@@ -54,7 +54,7 @@ def targets_are_one_run_with_a_file_each(t):
     equal([path.rsplit("/", 1)[1] for path in paths],
           [f"{host}_{target.port}.xplane.pb" for target in targets], "files")
     equal([Trace(path).host_stat("process_id") for path in paths], [target.pid for target in targets],
-          "their owners")
+          "pids of the recorded programs")
     equal({read_options(path)[0].session_id for path in paths}, {directory.rsplit("/", 1)[1]},
           "sessions")
     equal(capture.stderr.splitlines()[0], "captured 3 of 3 targets", "the headline")
@@ -73,15 +73,16 @@ def check_windows(capture, n_targets):
         equal(options.start_timestamp_ns, result["start_unix_ns"], "the instant that was asked for")
         late = start - options.start_timestamp_ns
         check(late >= 0, f"{target['target']}: began {-late} ns too early")
-        check(late <= target["start_late_ns"], f"{late} ns late: {target['start_late_ns']} are told")
+        check(late <= target["start_late_ns"], f"{late} ns late: {target['start_late_ns']} are reported")
         equal(stop - start, options.duration_ms * 1000000, f"{target['target']}: the window in ns")
         is_told = any(words in w for w in target["warnings"]
                       for words in ("machine was too busy to begin", "after the agreed instant"))
-        equal(is_told, target["start_late_ns"] > ALLOWED_LATE_NS, f"{target['start_late_ns']} ns late: told")
+        equal(is_told, target["start_late_ns"] > ALLOWED_LATE_NS, f"{target['start_late_ns']} ns late: whether a warning says so")
 
 
 def find_firsts(t, targets, pulses):
-    """[(when it could record, when its first event began)] of one capture of all targets, in ns since the instant."""
+    """Captures all targets once, and returns [(when it could record, when its first event began)] for each target, in ns
+    since the agreed instant."""
     result = json.loads(t.capture(join(targets), 100, "--json").stdout)
     found = []
     for part, own in zip(result["targets"], pulses, strict=True):

@@ -48,7 +48,7 @@ def the_offset_is_in_the_trace(t):
         check(0 < uncertainty.value < NEAR_NS, f"uncertainty: {uncertainty}")
         check(abs(offset.value - expected) <= uncertainty.value, f"{offset} ± {uncertainty}")
         trace = Trace(path)
-        # All data of the server is still there, once.
+        # The client's copy has each item of the server's trace exactly once.
         equal([plane.name for plane in trace.space.planes], ["/host:CPU", "Task Environment"], "planes")
         equal((list(trace.space.hostnames), list(trace.space.warnings)),
               (["fake"], ["from the fake"]), "trailer behind the plane")

@@ -69,7 +69,7 @@ def a_busy_target_is_not_waited_for_without_the_option(t):
 def after_the_wait_the_targets_that_answer_are_captured(t):
     server, nobody = ClockedServer(t, 0), free_port()
     capture = t.capture(f"{nobody},{server.port}", 20, "--wait=1", code=7)
-    equal(capture.stderr.count("(waiting)"), 1, "times that waiting was said")
+    equal(capture.stderr.count("(waiting)"), 1, "number of messages about waiting")
     check(capture.elapsed_s >= 1, f"waited {capture.elapsed_s} s")
     # Only the last try recorded anything.
     equal(len(server.requests), 1, "recordings")

@@ -154,7 +154,7 @@ def server_that_has_not_answered_yet_delays_no_other(t):
         c.reply(field(8, space()))
 
     def answer_now(c):
-        c.reply(field(8, data))  # exceeds a window, so the server reads it
+        c.reply(field(8, data))  # returns after the server has read, because the data exceeds the HTTP/2 window
         taken.set()
     servers = [FakeServer(t, script) for script in (answer_late, answer_now)]
     with Calls(serve(t, t.dir / "logs")) as calls:

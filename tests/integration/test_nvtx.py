@@ -12,7 +12,7 @@ from running import finish, make_environment, need_preload, obey, record, start
 from trace_file import Trace
 
 NVTX_TARGET = TOP_BUILD / "tests" / "programs" / "nvtx_target"
-# make interop sets it to the same program, built with NVIDIA's headers.
+# make interop sets the variable NVTX_TARGET to the same program, built with NVIDIA's headers.
 NVTX_TARGET = os.environ.get("NVTX_TARGET", NVTX_TARGET)
 
 
@@ -181,7 +181,7 @@ def payloads_of_a_schema_are_arguments(t):
     equal(stats(one(trace, "lib: short")), {"port": 9022, "load": 0.25}, "less than the schema says")
 
 
-# --- when it is recorded -----------------------------------------------------------------------
+# --- recording on and off ----------------------------------------------------------------------
 
 
 def capture_within(t, target, *options):
@@ -219,7 +219,7 @@ def a_program_is_recorded_at_any_time(t):
     trace = end_capture(capture)
     equal(len(events(trace, "lib: known")), 1, "ranges of the recorded call")
     equal(events(trace, "before"), [], "a range that began before")
-    equal(stats(one(trace, "inside")), {}, "the range behind its end")
+    equal(stats(one(trace, "inside")), {}, "arguments of the range after that one")
     request = one(trace, "asynchronous")
     equal(stats(request, "id", "_a"), {"started_before": 1}, "an async range that began before")
     # The next recording still knows what was registered before.
@@ -283,7 +283,7 @@ def a_forked_child_that_is_followed_is_recorded(t):
     one(child, "child too")
 
 
-# --- what it takes -----------------------------------------------------------------------------
+# --- the variables that switch NVTX on ---------------------------------------------------------
 
 
 @test

@@ -41,9 +41,9 @@ def a_person_sees_the_machine_records_a_program_and_finds_a_span(t):
     first = visit.await_answer("page.samples.next || null", "the first sample")
     visit.await_answer(f"page.samples.next > {first + 1}", "two samples more")
     contains(page.text("[data-chart=cpu] .legend"), "busy", "the legend of the CPU chart")
-    check(page.evaluate("document.querySelector('[data-chart=memory] canvas').width") > 300, "a chart is drawn")
+    check(page.evaluate("document.querySelector('[data-chart=memory] canvas').width") > 300, "the memory chart is not drawn")
 
-    # The program shows its own usage when it is selected.
+    # The page shows a program's own usage when the program is selected.
     visit.select(program.pid)
     page.wait_for("document.querySelector('[data-chart=program]').checkVisibility()", "the program's own chart")
 
@@ -65,7 +65,7 @@ def a_person_sees_the_machine_records_a_program_and_finds_a_span(t):
     check(500 <= end - begin < 600, f"the window is {begin} to {end} ms")
     check_places(visit)
     marks = visit.ask(f"{chart_of('cpu')}.drawn.xLabels")
-    check({"0", "100 ms"} <= set(marks), f"marks behind the run's begin: {marks}")
+    check({"0", "100 ms"} <= set(marks), f"marks of the time since the run's begin: {marks}")
 
     # Zooming works, and a search finds names.
     for _ in range(3):
@@ -90,7 +90,7 @@ def the_time_moves_by_mouse_and_keys(t):
 
     page.drag("[data-chart=cpu] .plot", 200)
     begin, end = visit.ask(WINDOW)
-    check(not visit.ask("page.timeWindow.isLive"), "it still follows what happens now")
+    check(not visit.ask("page.timeWindow.isLive"), "the charts still follow the current time")
     check(end < visit.ask("page.timeWindow.lastUnixMs - page.timeWindow.originUnixMs"), "dragging to the right does not go back")
     page.drag("[data-chart=memory] .plot", 100, shift=True)
     chosen = visit.ask("page.timeWindow.spanMs")

@@ -29,7 +29,7 @@ def begin(visit, ms=LONG_MS):
     """Starts a capture and returns the selector of its item in the list."""
     visit.page.write("#capture-duration", str(ms))
     visit.page.click("#capture-button")
-    visit.page.wait_for(f"document.querySelector('{LIST} li[data-state=recording]') !== null", "it to record")
+    visit.page.wait_for(f"document.querySelector('{LIST} li[data-state=recording]') !== null", "the capture to record")
     number = visit.page.evaluate(f"document.querySelector('{LIST} li[data-state=recording]').dataset.capture")
     return f"{LIST} li[data-capture='{number}']"
 
@@ -152,17 +152,17 @@ def a_capture_can_be_stopped_and_kept(t):
     equal(find_buttons(visit, item), ["Stop and keep", "Cancel"], "actions of a recording capture")
     check(visit.page.wait_for(f"document.querySelector(\"{item} progress\").value > 0", "progress"), "progress")
     press(visit, item, "Stop and keep")
-    visit.page.wait_for(f"document.querySelector(\"{item}\").dataset.state === 'done'", "it to be done")
+    visit.page.wait_for(f"document.querySelector(\"{item}\").dataset.state === 'done'", "the capture to be done")
     contains(visit.page.text("#said"), ": done", "its message")
     name = visit.await_answer("page.events.run?.run", "its events")
     (trace,) = read_run(visit, name)
     check(0 < trace.duration_ms < LONG_MS and trace.count("compress"), f"{trace.duration_ms} ms of {LONG_MS}")
     equal(find_buttons(visit, item), ["Events", "Forget"], "actions of a finished capture")
     press(visit, item, "Forget")
-    visit.page.wait_for(f"document.querySelector(\"{item}\") === null", "it to be forgotten")
+    visit.page.wait_for(f"document.querySelector(\"{item}\") === null", "the capture to be forgotten")
     equal(json.loads(visit.fetch("/api/v1/captures"))["captures"], [], "the daemon's captures")
     contains(visit.page.text("#run-list"), name, "the runs")
-    check(read_run(visit, name), "its run is gone, too")
+    check(read_run(visit, name), "the forgotten capture's run is gone, too")
     visit.page.check_quiet()
 
 
@@ -239,7 +239,7 @@ def data_held_already_is_captured(t):
     equal(page.evaluate(fields), ["target", "last", "run"], "fields")
     page.click("#capture-button")
     page.wait_for_text(f"{LIST} li", "neither a continuous session nor a flight recorder runs")
-    equal(page.text(f"{LIST} li .problem").count("neither a"), 1, "how often it is said")
+    equal(page.text(f"{LIST} li .problem").count("neither a"), 1, "how often the problem is shown")
     visit.ask("page.api.post(`/targets/${page.targets.list()[0].id}/session`, {recorder: true})")
     page.wait_for_text("#program-list", "flight recorder")
     visit.select(program.pid)
@@ -330,7 +330,7 @@ def the_keyboard_alone_suffices(t):
     page.press("ArrowDown")
     page.tab_to("#capture-button")
     page.press("Enter")
-    page.wait_for(f"document.querySelector('{LIST} li[data-state=done]') !== null", "it to be done")
+    page.wait_for(f"document.querySelector('{LIST} li[data-state=done]') !== null", "the capture to be done")
     capture = visit.ask("page.captures.list()[0]")
     equal([capture["target"], capture["duration_ms"], capture["options"]],
           [str(pid), RUN_MS, {"host_tracer_level": 3, "ptap_usage_interval_ms": "20", "ptap_machine_usage": "false"}], "the request")

@@ -82,7 +82,7 @@ def one_view_is_shown_at_a_time(t):
     equal([page.evaluate(seen), page.evaluate(current)], ["doctor-view", "Doctor"], "the doctor's")
     page.evaluate("history.back()")
     page.wait_for(f"{seen} === 'machine-view'", "the way back")
-    equal(page.evaluate(current), "Machine", "where one is")
+    equal(page.evaluate(current), "Machine", "the current view in the navigation")
     visit.await_answer("page.charts.main[0].canvas.clientWidth === document.querySelector('[data-chart=cpu] .plot').clientWidth",
                        "charts as large as their place")
     page.evaluate("location.hash = '#doctor-view'")

@@ -53,7 +53,7 @@ def the_deepest_span_is_shown_and_found(t):
     page.write("#span-search", "culprit")
     page.press("Enter")
     page.wait_for_text("#span-detail", "culprit: 800 ms")
-    # It is drawn after scrolling to it.
+    # The culprit's row is drawn after scrolling to the bottom.
     page.evaluate("document.querySelector('.timeline').scrollTop = 1e6")
     settle(page)
     drawn = visit.ask(f"{ROW_COLOURS}({TIMELINE}.lanes.lanes[0], {N_DEEP}, {TIMELINE})")
@@ -113,7 +113,7 @@ def flows_are_arrows(t):
         const {data, width} = copy.getImageData((x1 + x2) / 2 - 3, y1, 6, y2 - y1);
         return Array.from({length: y2 - y1}, (_, row) => data[4 * (row * width + 3) + 3]).filter((alpha) => alpha > 120).length;
     })()""".replace("TIMELINE", TIMELINE))
-    check(colours > 0, "no line is drawn between them")
+    check(colours > 0, "no arrow is drawn between the two spans")
     page.shoot("events-flows")
     page.check_quiet()
 
@@ -135,7 +135,7 @@ def tooltips_show_whole_names(t):
     page.mouse("mouseMoved", box[0] + 40, box[1] + 20 + 8)
     page.wait_for_text("#span-tip", "main · ")
     page.mouse("mouseMoved", 2, 2)
-    page.wait_for("document.querySelector('#span-tip').hidden", "it to go with the mouse")
+    page.wait_for("document.querySelector('#span-tip').hidden", "the tip to disappear when the mouse leaves")
     # The keyboard goes from span to span.
     page.focus(".timeline")
     for keys, name in (("ArrowRight", "outer"), ("ArrowDown", long), ("ArrowRight", "second"), ("ArrowLeft", long), ("ArrowDown", "other"),
@@ -146,7 +146,7 @@ def tooltips_show_whole_names(t):
         contains(page.text("#span-detail"), f"{name}: ", "its message")
     window = visit.ask("[page.timeWindow.from, page.timeWindow.to]")
     page.press("Escape")
-    page.wait_for("document.querySelector('#span-tip').hidden", "Escape to put it away")
+    page.wait_for("document.querySelector('#span-tip').hidden", "Escape to hide the tip")
     page.press("ArrowRight")
     visit.await_answer(f"page.timeWindow.from > {window[0]}", "arrows without Shift to move the time")
     page.check_quiet()
@@ -188,8 +188,8 @@ def a_frame_reads_few_of_a_million_spans(t):
         const found = timeline.hit({clientX: left + 600, clientY: top + 20 + 17 + 3 * 18 + 9});
         return {counts, hit: n, found: found?.name ?? null};
     })(TIMELINE)""".replace("TIMELINE", TIMELINE))
-    check(all(0 < n < MOST_LOOKED_AT for n in looked["counts"]), f"looked at in frames: {looked}")
-    check(looked["hit"] < 1000 and looked["found"] == "d", f"looked at to find one: {looked}")
+    check(all(0 < n < MOST_LOOKED_AT for n in looked["counts"]), f"spans that were read in frames: {looked}")
+    check(looked["hit"] < 1000 and looked["found"] == "d", f"spans that were read to find one: {looked}")
     drawn = visit.ask(f"{ROW_COLOURS}({TIMELINE}.lanes.lanes[0], 0, {TIMELINE})")
     check(sum(colour.endswith("ff") for colour in drawn) > 0.8 * len(drawn), "spans are missing")
     visit.page.check_quiet()

@@ -59,7 +59,7 @@ def a_cached_file_is_not_sent_again(t):
         for known in (tag, f'"other", {tag}', f"W/{tag}", "*"):
             again = web.ask(path, headers={"If-None-Match": known})
             equal((again.status, again.body, again.headers["ETag"]), (304, b"", tag), f"{path}, known {known}")
-        equal(web.ask(path, headers={"If-None-Match": '"other"'}).status, 200, f"{path}, known another")
+        equal(web.ask(path, headers={"If-None-Match": '"other"'}).status, 200, f"{path}, with the ETag of another file")
     check(web.ask("/").headers["ETag"] != web.ask("/page/main.js").headers["ETag"], "two files have one tag")
 
 
@@ -80,7 +80,7 @@ def clients_that_accept_gzip_get_gzip(t):
             headers = {"If-None-Match": tag, "Accept-Encoding": encodings}
             again = web.ask(path, headers=headers)
             equal((again.status, again.headers["ETag"], again.headers["Vary"]), (304, tag, "Accept-Encoding"), f"{path} again by {encodings}")
-        equal(web.ask(path, headers={"If-None-Match": plain.headers["ETag"], "Accept-Encoding": "gzip"}).status, 200, f"{path}, known in another form")
+        equal(web.ask(path, headers={"If-None-Match": plain.headers["ETag"], "Accept-Encoding": "gzip"}).status, 200, f"{path}, with the ETag of the other form")
     check(sent < 60000 and sent < whole / 2, f"{sent} of {whole} bytes are sent")
     for encodings, is_packed in (("", False), ("identity", False), ("br", False), ("gzip;q=0", False), ("GZIP", True), ("*", True), ("*;q=0", False),
                                  ("gzip;q=0, *", False), ("*;q=0, gzip;q=0.5", True), ("br , gzip ;q=0.001", True), ("gzipped", False)):

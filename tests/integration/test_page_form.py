@@ -60,7 +60,7 @@ def check_gutters(visit, what):
     check(found and all(map(all, found)), f"charts that are not drawn anew, or have marks that do not fit: {what}: {found}")
 
 
-# Opens everything that can be unfolded, with long names, as on a phone.
+# Opens everything that can be unfolded, and waits until it is drawn.
 def open_all(visit):
     page = visit.page
     page.evaluate("document.querySelectorAll('details').forEach((box) => { box.open = true; })")
@@ -158,7 +158,7 @@ def canvases_use_the_dark_colours(t):
         by_day, by_night = drawn[False][canvas], drawn[True][canvas]
         for colour, colours in (by_day, by_night):
             check(colour in colours, f"{canvas}: no {colour} in {colours[:50]}")
-        check(by_day[0] not in by_night[1], f"{canvas}: it is drawn as by day")
+        check(by_day[0] not in by_night[1], f"{canvas}: it still has the colour of the light theme")
 
 
 def find_drawn_colours(visit, is_dark):
@@ -266,8 +266,8 @@ def reduced_motion_is_respected(t):
     visit.ask("page.timeWindow.advance(page.timeWindow.originUnixMs + page.timeWindow.to + 1)")
     check(visit.ask("page.timeWindow.to") >= before + 10000, "the next step")
     page.prefer(prefers_reduced_motion="no-preference")
-    visit.await_answer(f"page.samples.next > {seen} && page.timeWindow.to !== {before}", "samples to move it again")
-    equal(visit.ask("page.timeWindow.to === page.samples.lastMs - page.timeWindow.originUnixMs"), True, "it follows each sample")
+    visit.await_answer(f"page.samples.next > {seen} && page.timeWindow.to !== {before}", "samples to move the window again")
+    equal(visit.ask("page.timeWindow.to === page.samples.lastMs - page.timeWindow.originUnixMs"), True, "whether the window follows each sample")
 
 
 @test
@@ -302,7 +302,7 @@ def forced_colours_are_respected(t):
 
 
 def is_between(colour, system):
-    """Returns whether it is one of the system's colours, or a mix of two of them, as at the edge of a letter."""
+    """Returns whether |colour| is one of the system's colours, or a mix of two of them, as at the edge of a letter."""
     def read(text):
         return [int(text[i:i + 2], 16) for i in (1, 3, 5)]
 

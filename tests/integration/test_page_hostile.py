@@ -34,7 +34,7 @@ def names_are_texts(t):
     }})()""")
     for place in ("#program-list", "#run-list", "#capture-list", ".complaint"):
         page.wait_for_text(place, EVIL)
-    equal(page.evaluate("[document.querySelectorAll('img, body script').length, window.isHarmed ?? null]"), [0, None], "its outcome")
+    equal(page.evaluate("[document.querySelectorAll('img, body script').length, window.isHarmed ?? null]"), [0, None], "elements that a name made, and whether a script ran")
     page.check_quiet()
 
 

@@ -100,7 +100,7 @@ def the_remedy_for_an_unrecorded_program_works(t):
     told = page.text("dialog .process .none")
     contains(told, "Nothing records it, so its open spans are not known.", "why there are none")
     remedy = re.fullmatch(r"proftap (start \d+ --recorder)", page.text("dialog .process code"))
-    check("without" not in page.text("dialog summary"), "threads are said to have no open span, and nobody knows")
+    check("without" not in page.text("dialog summary"), "the page says that threads have no open span, though nothing records the program")
     subprocess.run([PROFTAP, *remedy[1].split()], env={**os.environ, **runtime(t)}, check=True, capture_output=True)
     page.wait_for_text("dialog", "No span is open. Only spans that began while it was recorded are known.")
     target.ask("hang stuck")
@@ -116,35 +116,35 @@ def open_spans_refresh_only_while_the_page_is_visible(t):
     visit = open_spans(t, target)
     page = visit.page
     page.evaluate(DRIVE)
-    page.wait_for("looks.next !== null", "a second look by itself, and a third that is planned")
-    equal(page.evaluate("looks.begun"), 1, "looks by itself")
+    page.wait_for("looks.next !== null", "the dialog to have asked again by itself, and to have planned a third request")
+    equal(page.evaluate("looks.begun"), 1, "requests that the dialog made by itself")
 
     page.evaluate(f"{FORGET}; looks.next(); ({HIDE})(true)")
     page.wait_for(ANSWERED, "the answer that was on its way when the page was hidden")
-    equal(page.evaluate("[looks.begun, looks.next]"), [2, None], "looks, and the next one, while nobody looks at the page")
+    equal(page.evaluate("[looks.begun, looks.next]"), [2, None], "requests, and the timer of the next one, while the page is hidden")
 
     page.evaluate(f"{FORGET}; ({HIDE})(false)")
-    equal(page.evaluate("looks.begun"), 3, "looks as soon as somebody looks at the page")
+    equal(page.evaluate("looks.begun"), 3, "requests as soon as the page is visible again")
     page.wait_for(f"{ANSWERED} && looks.next !== null", "its answer and a plan for the next")
 
     page.click("dialog input[type=checkbox]")
-    equal(page.evaluate("[looks.begun, looks.next]"), [3, None], "looks, and the next one, when they were switched off")
+    equal(page.evaluate("[looks.begun, looks.next]"), [3, None], "requests, and the timer of the next one, after refreshing was switched off")
     page.click("dialog [data-action=refresh]")
     page.wait_for_text("dialog [role=status]", "1 thread has open spans. stuck (")
-    equal(page.evaluate("[looks.begun, looks.next]"), [4, None], "one look by hand")
+    equal(page.evaluate("[looks.begun, looks.next]"), [4, None], "requests after a click on refresh, and no timer")
 
     # Without user input the refreshes stop after the one of the checkbox and 150 more.
     page.evaluate("looks.isHeld = false")
     page.click("dialog input[type=checkbox]")
-    page.wait_for("document.querySelector('dialog input[type=checkbox]').checked === false", "them to end by themselves")
-    equal(page.evaluate("looks.begun"), 4 + 151, "looks of a page that was left open")
+    page.wait_for("document.querySelector('dialog input[type=checkbox]').checked === false", "the refreshes to end by themselves")
+    equal(page.evaluate("looks.begun"), 4 + 151, "requests of a page that was left open")
 
     page.evaluate("looks.isHeld = true")
     page.click("dialog input[type=checkbox]")
-    page.wait_for("looks.next !== null", "a look that is planned")
+    page.wait_for("looks.next !== null", "a planned request")
     page.press("Escape")
     page.wait_for("document.querySelector('dialog') === null", "Escape to close it")
-    equal(page.evaluate("[looks.begun, looks.next]"), [4 + 151 + 1, None], "looks behind its end")
+    equal(page.evaluate("[looks.begun, looks.next]"), [4 + 151 + 1, None], "requests after the dialog was closed, and no timer")
     page.check_quiet()
 
 
@@ -175,7 +175,7 @@ def the_keyboard_alone_suffices(t):
     equal(page.evaluate("document.activeElement.dataset.mine"), "yes", "where the keyboard is after refreshes")
     page.press("Escape")
     page.wait_for("document.querySelector('dialog') === null", "Escape to close it")
-    check(page.evaluate(f"document.activeElement.matches('{BUTTON}')"), "the keyboard goes back to where it was")
+    check(page.evaluate(f"document.activeElement.matches('{BUTTON}')"), "the focus does not go back to the button")
     page.check_quiet()
 
 

@@ -25,7 +25,7 @@ ATTACKS = {
     "frame": ("<iframe src='{url}'></iframe>", "frame-src"),
     "object": ("<object data='{url}' type='text/html'></object>", "object-src"),
     "fetch": ("", "connect-src"),
-    # This one is last, because it leaves the page if it works.
+    # This attack is the last one, because it would load another page if it worked.
     "form": ("<form id='attack-form' method='post' action='{url}'></form>", "form-action"),
 }
 # These attacks need an action.

@@ -14,7 +14,7 @@ PIDS = "[...document.querySelectorAll('#program-list tbody tr')].map((row) => Nu
 SELECTED = "document.querySelector('#program-list tr[data-selected]')?.cells[1].textContent ?? ''"
 
 
-# These are parts of the selected row.
+# The pid in the row of the radio button with the focus, or null.
 FOCUS = "(document.activeElement.name === 'program' ? Number(document.activeElement.closest('tr').cells[1].innerText) : null)"
 
 
@@ -50,7 +50,7 @@ def programs_appear_and_disappear(t):
     pipeline.signal(signal.SIGKILL)
     await_names(visit, "target")
     equal([page.evaluate(SELECTED), page.evaluate("document.querySelector('#capture-target').value")], ["", ""], "the selection then")
-    page.wait_for("!document.querySelector('[data-chart=program]').checkVisibility()", "its chart to go")
+    page.wait_for("!document.querySelector('[data-chart=program]').checkVisibility()", "the ended program's chart to disappear")
     target.kill()
     page.wait_for_text("#program-list", "There is no program that can be recorded")
     page.check_quiet()
@@ -94,7 +94,7 @@ def programs_are_in_the_order_of_their_pids(t):
 
 @test
 def a_row_shows_all_facts_of_a_program(t):
-    """The search finds the program by each of them."""
+    """The search finds a program by its container and its labels, too."""
     visit = Visit(t)
     page = visit.page
     inside = {"id": "0123456789abcdef", "cgroup": "/docker/0123456789abcdef", "name": None, "pod": None}
@@ -108,7 +108,7 @@ def a_row_shows_all_facts_of_a_program(t):
         page.write("#program-search", words)
         await_pids(visit, pid)
     labels = page.evaluate("[...document.querySelectorAll('#program-list tbody [name=program]')].map((e) => e.labels[0].innerText.trim())")
-    equal(labels, ["n301"], "the label of what selects one")
+    equal(labels, ["n301"], "the labels of the radio buttons")
     equal(page.evaluate("document.querySelector('#program-list [data-action=measure]').getAttribute('aria-label')"),
           "Measure the memory of n301: its own, plus its share of memory that it shares with others (PSS)", "the label of the measure button")
     page.check_quiet()
@@ -130,7 +130,7 @@ def the_keyboard_stays_where_it_is(t):
                    lambda: visit.ask("page.take('target_gone', {id: 1000200})")):
         change()
         page.evaluate("new Promise((done) => setTimeout(() => requestAnimationFrame(done), 50))")
-        equal([page.evaluate(FOCUS), page.evaluate(SELECTED), page.evaluate(checked)], [300, "300", ["300"]], "where the keyboard is, and who is selected")
+        equal([page.evaluate(FOCUS), page.evaluate(SELECTED), page.evaluate(checked)], [300, "300", ["300"]], "the row with the focus, the selected pid, and the checked pids")
     await_pids(visit, 100, 300, 350, 400)
     visit.ask("page.take('target_gone', {id: 1000300})")
     await_pids(visit, 100, 350, 400)
@@ -218,14 +218,14 @@ def a_failed_measurement_is_reported(t):
     visit = Visit(t)
     page = visit.page
     page.wait_for_text("#program-list tbody", "target")
-    # The program seems to end at that moment.
+    # The page gets a program that the daemon does not know, as if the program had just ended.
     visit.ask(f"page.targets.put({{...page.targets.list()[0], id: 1e6, pid: {target.pid + 1}, name: 'gone'}})")
     await_names(visit, "gone", "target")
     page.click("#program-list tbody tr:nth-child(2) [data-action=measure]")
     page.wait_for_text(".complaint", "program 1000000: no such program here")
     check(page.evaluate("document.querySelector('.complaint').getAttribute('role')") == "alert", "its role")
     page.click(".complaint button")
-    page.wait_for("document.querySelector('.complaint') === null", "it to be put away")
+    page.wait_for("document.querySelector('.complaint') === null", "the complaint to be closed")
 
 
 if __name__ == "__main__":

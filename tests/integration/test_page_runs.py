@@ -76,7 +76,7 @@ def a_report_opens_and_the_keyboard_goes_back(t):
 
 @test
 def the_report_of_a_program_that_crashed_begins_with_its_death(t):
-    """Like proftap report, it names the thread that received the signal and the open spans of each thread."""
+    """Like proftap report, the page's report names the thread that received the signal and the open spans of each thread."""
     visit = Visit(t)
     page = visit.page
     target = record(t, visit.logs)
@@ -101,13 +101,13 @@ def slow_steps_are_taken_apart(t):
     page.wait_for_text("dialog", "Where time went")
     rows = "[...document.querySelectorAll('dialog table[aria-label=\"Differences of slow spans\"] tbody tr')].map((row) => [...row.cells].slice(0, 2).map((cell) => cell.textContent))"
     slow = visit.ask("(await page.api.get(`/runs/${page.runs.list()[0].run}/report`)).slow")
-    equal(page.evaluate(rows), [[one["name"], f"{one['slow']['count']:,} of {one['count']:,}"] for one in slow], "slow ones, and all there are")
+    equal(page.evaluate(rows), [[one["name"], f"{one['slow']['count']:,} of {one['count']:,}"] for one in slow], "number of slow spans, and of all spans, by name")
     page.check_quiet()
 
 
 @test
 def dialogs_close_with_their_view(t):
-    """The browser's back button closes them, too. A closed confirmation does not count as a yes."""
+    """A change of the address, as by the back button, closes a dialog. A closed confirmation is not a yes."""
     visit, name = visit_with_run(t)
     page = visit.page
     for action, text in (("report", f"Report of {name}"), ("delete", f"Delete {name}?")):
@@ -158,7 +158,7 @@ def deleting_asks_first(t):
     page.click("[data-action=delete]")
     page.click("dialog .danger")
     page.wait_for(f"!document.querySelector('#run-list').textContent.includes('{name}')", "the run to go")
-    check(not place.exists(), "it is still there")
+    check(not place.exists(), "the directory of the deleted run is still there")
     # The events of the deleted run are closed, too.
     page.wait_for("!document.querySelector('.timeline').checkVisibility()", "the timeline to close")
     page.check_quiet()

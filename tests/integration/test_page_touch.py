@@ -45,23 +45,27 @@ def check_fingers(visit, selector):
     begin, end = visit.ask(WINDOW)
     swipe(page, selector, by_x=100)
     moved = visit.ask(WINDOW)
-    check(not visit.ask("page.timeWindow.isLive"), f"{selector}: it still follows what happens now")
+    check(not visit.ask("page.timeWindow.isLive"), f"{selector}: the window still follows the current time")
     check(is_near(moved[1] - moved[0], end - begin, 0.01), f"{selector}: moved, {end - begin} ms became {moved[1] - moved[0]}")
     check(is_near(begin - moved[0], (end - begin) * 100 / width, 0.1), f"{selector}: 100 of {width} px are {begin - moved[0]} ms")
 
     pinch(page, selector, 60, 180)
     near = visit.ask(WINDOW)
-    check(is_near(near[1] - near[0], (moved[1] - moved[0]) / 3, 0.05), f"{selector}: three times as near, {moved} became {near}")
-    check(moved[0] < near[0] and near[1] < moved[1], f"{selector}: what is between the fingers is not seen: {moved} became {near}")
+    check(is_near(near[1] - near[0], (moved[1] - moved[0]) / 3, 0.05),
+          f"{selector}: the window is not a third as long: {moved} became {near}")
+    check(moved[0] < near[0] and near[1] < moved[1],
+          f"{selector}: the window has left the former one: {moved} became {near}")
     pinch(page, selector, 180, 60)
     far = visit.ask(WINDOW)
-    check(is_near(far[1] - far[0], moved[1] - moved[0], 0.05), f"{selector}: as far as before, {near} became {far}")
+    check(is_near(far[1] - far[0], moved[1] - moved[0], 0.05),
+          f"{selector}: the window is not as long as before: {near} became {far}")
     check(is_near(far[0], moved[0], 1e-9) or abs(far[0] - moved[0]) < (end - begin) / 10, f"{selector}: {moved} became {far}")
 
     pinch(page, selector, 100, 100, by_x=-80)
     later = visit.ask(WINDOW)
     check(is_near(later[1] - later[0], far[1] - far[0], 0.01), f"{selector}: two fingers that move together zoom: {far}, {later}")
-    check(is_near(later[0] - far[0], (end - begin) * 80 / width, 0.1), f"{selector}: two fingers do not move it: {far}, {later}")
+    check(is_near(later[0] - far[0], (end - begin) * 80 / width, 0.1),
+          f"{selector}: two fingers do not move the window by 80 px: {far}, {later}")
 
 
 def check_one_finger(visit):
@@ -69,13 +73,13 @@ def check_one_finger(visit):
     span = visit.ask("page.timeWindow.spanMs")
 
     def moves():
-        """A page that still scrolls takes the first touch for itself."""
+        """Swipes, and returns whether the time moved. A page that still scrolls takes the first touch for itself."""
         swipe(visit.page, CHART, by_x=100)
         return not visit.ask("page.timeWindow.isLive")
 
     wait_until(moves, "the time to be moved")
     moved = visit.ask("page.timeWindow.spanMs")
-    check(is_near(moved, span, 0.01), f"one finger makes {moved} ms of {span}")
+    check(is_near(moved, span, 0.01), f"the window has {moved} ms after one finger, before {span}")
 
 
 @test
@@ -83,7 +87,7 @@ def charts_follow_fingers(t):
     visit = visit_on_phone(t)
     check_fingers(visit, CHART)
     tap(visit.page, "#time-buttons button:last-of-type")
-    check(visit.ask("page.timeWindow.isLive"), "the button under a finger")
+    check(visit.ask("page.timeWindow.isLive"), "a tap on the last time button does not make the window live")
     visit.page.check_quiet()
 
 
@@ -113,14 +117,14 @@ def a_finger_picks_a_span(t):
     })()""")
 
     def hit():
-        """Returns the current position, because the page may still move while it adds text about the run."""
+        """Taps at the span's position, which may change while the page adds text. Returns whether this picked it."""
         x, y = visit.await_answer(PLACE, "the longest span to be seen")
         tap_at(page, x, y)
         return page.text("#span-detail").startswith(f"{name}: ")
 
-    wait_until(hit, "it to be picked")
-    contains(page.text("#span-detail"), "worker-", "where it is")
-    visit.await_answer(f"page.eventsSection.timeline.picked?.name === '{name}'", "it to stay picked")
+    wait_until(hit, "the span to be picked")
+    contains(page.text("#span-detail"), "worker-", "the thread in the detail")
+    visit.await_answer(f"page.eventsSection.timeline.picked?.name === '{name}'", "the span to stay picked")
     page.check_quiet()
 
 
@@ -133,7 +137,7 @@ def a_finger_that_moves_up_scrolls_the_page(t):
     swipe(page, CHART, by_y=-200)
     page.wait_for(f"scrollY > {at} + 50", "the page to scroll")
     check(visit.ask("page.timeWindow.isLive"), "the time was moved")
-    # The browser cancelled that finger, so the next one is the only one.
+    # The browser cancelled the touch that scrolled, so the next finger is the only one.
     check_one_finger(visit)
     page.check_quiet()
 
@@ -147,7 +151,7 @@ def cancelled_touches_leave_nothing_behind(t):
     report(page, "touchStart", (x - 30, y), (x + 30, y))
     report(page, "touchMove", (x - 60, y), (x + 60, y))
     report(page, "touchCancel")
-    check(not visit.ask("page.timeWindow.isLive"), "they did not zoom")
+    check(not visit.ask("page.timeWindow.isLive"), "the two touches did not zoom")
     visit.ask("page.timeWindow.follow()")
     check_one_finger(visit)
     page.check_quiet()
@@ -164,7 +168,7 @@ def a_cancelled_choice_selects_nothing(t):
     page.mouse("mouseMoved", x + 80, y, button="left", buttons=1, modifiers=8)
     check(page.evaluate(chosen), "nothing is being chosen")
     page.evaluate(f"document.querySelector('{CHART}').dispatchEvent(new PointerEvent('pointercancel', {{pointerId: 1, bubbles: true}}))")
-    check(not page.evaluate(chosen), "it is still drawn as if chosen")
+    check(not page.evaluate(chosen), "the cancelled choice is still drawn")
     page.mouse("mouseMoved", x + 120, y, button="left", buttons=1, modifiers=8)
     page.mouse("mouseReleased", x + 120, y, button="left", clickCount=1, modifiers=8)
     check(visit.ask("page.timeWindow.isLive"), "the time was moved all the same")

@@ -32,7 +32,7 @@ def environment(target, t):
 
 
 def record_tree(t, target, *children):
-    """Captures the whole tree, in which the processes emit 3, 4, 5 ... bursts."""
+    """Captures the whole tree, in which the first process emits 3 spans "burst", the next one 4, and so on."""
     capture = t.begin(target, *TREE)
     for n, process in enumerate((target, *children), 3):
         process.ask("await 1", f"burst {n}")
@@ -59,9 +59,9 @@ def a_server_tells_children_where_it_is(t):
     equal(environment(target, t), "", "the variable before")
     target.serve()
     equal(environment(target, t), f"unix:{socket_of(target)}", "the variable")
-    # No server answers there any more; a later server has the same address.
+    # After the stop no server answers at this address; a later server of the program has the same one.
     target.ask("stop")
-    equal(target.serve() and environment(target, t), f"unix:{socket_of(target)}", "the second time")
+    equal(target.serve() and environment(target, t), f"unix:{socket_of(target)}", "the variable after the second start")
 
 
 @test
@@ -101,7 +101,7 @@ def a_daemon_is_found(t):
     need_no_sanitizer()
     target = t.target().serve()
     child = Child(t, target, "child", DAEMON)
-    check(int(read_status(child.pid)["PPid"]) != target.pid, "it is no daemon")
+    check(int(read_status(child.pid)["PPid"]) != target.pid, "the child is no daemon")
     await_registered(target, child.pid)
     check_tree(t, target, child)
 
@@ -135,9 +135,9 @@ def a_child_in_another_pid_namespace_is_found(t):
     found = wait_until(lambda: list_subprocesses(target), "a notice")
     equal(len(found), 1, "children")
     child.pid = found[0].pid
-    # There is the pid of our namespace, and the child's own.
+    # NSpid has the child's pid in our namespace, and the pid in its own namespace.
     numbers = read_status(child.pid)["NSpid"].split()
-    check(len(numbers) > 1 and numbers[-1] != numbers[-2], f"its pids: {numbers}")
+    check(len(numbers) > 1 and numbers[-1] != numbers[-2], f"the child's pids: {numbers}")
     trace = record_tree(t, target, child)
     equal(planes_of(trace), ["/host:CPU", f"/host:CPU target [{child.pid}]"], "planes")
 
@@ -152,7 +152,7 @@ def a_child_in_another_mount_namespace_is_found(t):
     child = Child(t, target, "child", MOUNTS, env=f"XDG_RUNTIME_DIR={covered}")
     child.pid = child.shell
     await_registered(target, child.pid)
-    equal(os.listdir(covered), [], "visible files of its runtime directory")
+    equal(os.listdir(covered), [], "visible files of the child's runtime directory")
     check_tree(t, target, child)
 
 
@@ -179,7 +179,7 @@ def daemons_of_daemons_are_found(t):
 
 @test
 def a_server_that_is_started_again_tells_its_parent_again(t):
-    """The library has set the variable for children meanwhile, which does not make it the program's own parent."""
+    """The library has set the variable to the program's own server meanwhile, which does not become its parent."""
     parent = t.target().serve()
     child = t.target(**{VARIABLE: f"unix:{socket_of(parent)}"}).serve()
     await_registered(parent, child.pid)
@@ -191,7 +191,7 @@ def a_server_that_is_started_again_tells_its_parent_again(t):
 
 @test
 def parents_in_a_circle_stop_passing_notices_on(t):
-    """Each one passes on what the other one reports, and that comes to an end."""
+    """Each of the two parents passes on the notices of the other one, and this comes to an end."""
     first_place = t.dir / "first.sock"
     second = t.target(**{VARIABLE: f"unix:{first_place}"}).serve()
     first = t.target(**{VARIABLE: f"unix:{socket_of(second)}"})
@@ -223,7 +223,7 @@ def ended_children_are_not_missed(t):
     os.kill(ended.pid, signal.SIGKILL)
     stopped.ask("stop")
     wait_until(lambda: not find_proftapds(ended.pid), f"server {server} to end")
-    wait_until(lambda: list_subprocesses(target) == [], "both to be forgotten")
+    wait_until(lambda: list_subprocesses(target) == [], "the ended and the stopped child to be forgotten")
     check_tree(t, target)
 
 
@@ -319,7 +319,7 @@ def another_user_may_not_register(t):
     notice = NOTICE.decode() + f"1 0 unix:{place}\n"
     for user, n in ((NOBODY, 0), (0, 1)):
         said = t.keep(Process("say", [sys.executable, "-c", SAY_AS_ANOTHER, place, notice], user=user))
-        equal(said.read_line(), "said", "the other")
+        equal(said.read_line(), "said", "output of the process that sends the notice")
         equal(len(list_subprocesses(target)), n, f"registered by user {user}")
 
 
@@ -328,9 +328,9 @@ def another_users_socket_is_no_parent(t):
     need_root()
     place = t.public_dir("shared") / "socket"
     other = t.keep(Process("listen", [sys.executable, "-c", LISTEN_AS_ANOTHER, place], user=NOBODY))
-    equal(other.read_line(), "ready", "the other")
+    equal(other.read_line(), "ready", "output of the process that listens")
     t.target(**{VARIABLE: f"unix:{place}"}).serve()
-    equal(other.read_line(), "0", "bytes that it was told")
+    equal(other.read_line(), "0", "bytes that the other user's socket received")
 
 
 # Times.
@@ -346,8 +346,8 @@ class OldChild:
         await_registered(target, 4242)
 
     def make_space(self, asked_ns):
-        """Makes spans that ended before the request, that were open, and that began after it, in times
-        since the trace's start."""
+        """Makes three spans: one ended before the request, one was open then, and one began later. Times count from
+        the trace's start."""
         space = schema("xplane").XSpace()
         plane = space.planes.add(name="/host:CPU")
         line = plane.lines.add(id=1, name="main")
@@ -393,7 +393,7 @@ def a_child_session_older_than_its_parents_reports_times_as_the_parent_expects_t
         child.ask("await 1", "burst 4")
         calls.terminate("theirs")
         trace = trace_of(calls.finish(stream).message)
-    check(start_of(trace) >= asked_ns, f"it began {asked_ns - start_of(trace)} ns before it was asked for")
+    check(start_of(trace) >= asked_ns, f"the trace began {asked_ns - start_of(trace)} ns before it was asked for")
     equal(trace.count("burst"), 4, "spans of the child")
     # In proftap's own tree, a trace that began earlier is cut.
     target = t.target().serve()
@@ -408,7 +408,7 @@ def a_child_session_older_than_its_parents_reports_times_as_the_parent_expects_t
     check(before_ns > 19 * 10**9, f"the child began {before_ns} ns before its parent")
     expected = {"open": (0, (60 * 10**9 - before_ns) * 1000),
                 "later": ((40 * 10**9 - before_ns) * 1000, 10**6)}
-    equal(events, expected, "its spans on the parent's time")
+    equal(events, expected, "the child's spans on the parent's time")
 
 
 @test

@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Tests invalid requests, and data that is no request: each is answered, and no target is affected."""
+"""Tests invalid requests, and data that is no request: each gets an answer or the connection's end, and no target is
+affected."""
 import contextlib
 import gzip
 import os
@@ -241,7 +242,7 @@ def every_field_is_done_or_warned_of_or_refused(t):
 
 @test
 def nothing_is_written_where_a_client_says(t):
-    """Stock servers write to that path, as the program's user, for everybody who can reach the port."""
+    """Stock servers write to the path in the request, as the program's user, for everybody who can reach the port."""
     with unharmed(t, sleeps=False) as target, Connection(target.port) as c:
         before = sorted(t.dir.rglob("*"))
         made = request(duration_ms=10, repository_root=str(t.dir / "root"), session_id="../up",

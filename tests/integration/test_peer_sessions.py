@@ -43,7 +43,7 @@ def a_duration_of_2_to_the_63_is_without_end(t):
 
 @test
 def a_negative_duration_is_without_end(t):
-    """The field is unsigned on the wire."""
+    """The field duration_ms is unsigned, so -1 is sent as 2**64 - 1."""
     check_endless(t, duration_ms=(1 << 64) - 1)
 
 
@@ -54,7 +54,7 @@ def a_start_in_2_to_the_63_ns_is_waited_for(t):
         stream = start_profile(t, target, c, duration_ms=10, session_id="far",
                                options={"version": 1, "start_timestamp_ns": 1 << 63})
         check_next_capture(t, target)
-        check(not c.streams[stream].ended, "it did not wait")
+        check(not c.streams[stream].ended, "the capture did not wait for its start")
 
         with Calls(target) as calls:
             calls.terminate("far")
@@ -81,7 +81,7 @@ def a_reader_that_stops_holds_up_nobody(t):
         c.wait(lambda: c.streams[stream].headers, "the answer's head")
         check_next_capture(t, target)
         equal(c.streams[stream].data, b"", "bytes sent without a window")
-    # A target that ends meanwhile is not delayed, and its port is freed.
+    # A target that ends while the answer waits for its reader is not delayed, and its port is freed.
     target = t.target().serve()
     server = find_proftapd(target.pid)
     with Connection(target.port, window=0) as c:

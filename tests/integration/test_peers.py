@@ -194,7 +194,7 @@ def connections_leave_descriptors_to_the_server_itself(t):
         greeted = [stack.enter_context(Connection(target.port)) for _ in range(100)]
         for c in greeted:
             c.wait(lambda: c.buffer or c.streams, "an answer or the end")
-        check(any(not c.closed for c in greeted), "none was served")
+        check(any(not c.closed for c in greeted), "no connection was served")
     check_next_capture(t, target)
     equal(find_proftapd(target.pid), server, "proftapd")
 

@@ -12,7 +12,7 @@ AT_ONCE_US = 1_000_000
 
 def check_in_use(target, port):
     equal(target.start(port), -errno.EADDRINUSE, "ptap_server_start")
-    check(target.start_us < AT_ONCE_US, f"it took {target.start_us} us")
+    check(target.start_us < AT_ONCE_US, f"the refusal took {target.start_us} us")
     contains(target.ask("error"), f"port {port}: in use", "ptap_last_error")
     equal(target.ask("port"), "0", "ptap_server_port")
 
@@ -63,7 +63,7 @@ def no_host_daemon_there_is_reported_with_how_to_start_it(t):
 
 @test
 def a_port_behind_the_milliseconds_is_asked_about(t):
-    """Nobody listens on port 1 (tcpmux)."""
+    """The error asks whether target and milliseconds were exchanged. Nobody listens on port 1 (tcpmux)."""
     port = t.target().serve().port
     nobody = free_port()
     for words, likely in (((1, 1500), "capture 1500 1?"), ((nobody, port), f"capture {port} {nobody}?")):

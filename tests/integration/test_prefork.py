@@ -39,7 +39,7 @@ def ask_until_the_end(capture, connections):
 @test
 def each_worker_is_a_process_in_the_trace(t):
     prefork = t.keep(Prefork(3))
-    # Each connection belongs to another worker for its whole life.
+    # Each connection belongs to a different worker, and keeps this worker for its whole life.
     connections = [prefork.connect(t) for _ in range(3)]
     for connection in connections:
         ask(connection)
@@ -49,7 +49,7 @@ def each_worker_is_a_process_in_the_trace(t):
     planes = set(trace.children)
     equal(planes, {f"/host:CPU prefork [{pid}]" for pid in prefork.workers}, "planes")
     for pid in prefork.workers:
-        check(trace.process(pid).count("line") >= 1, f"no line of worker {pid}")
+        check(trace.process(pid).count("line") >= 1, f"no span 'line' of worker {pid}")
         equal([line.name for line in trace.process(pid).threads], ["worker"], "threads")
     equal(capture.warnings, [], "warnings")
 
@@ -66,7 +66,7 @@ def a_worker_that_replaces_another_is_there_too(t):
     found = [name for name in trace.children if str(prefork.workers[0]) not in name]
     equal(len(found), 1, f"planes of the new worker among {sorted(trace.planes)}")
     prefork.signal(signal.SIGTERM)
-    equal(prefork.wait(), 0, "exit of the master")
+    equal(prefork.wait(), 0, "exit status of the master")
 
 
 run()

@@ -55,12 +55,12 @@ def progress_says_how_far_it_is(t):
     phases = [p.phase for p in delivery.progress]
     equal(phases, sorted(phases), "phases")
     equal(set(phases), {WAITING, RECORDING, COLLECTING}, "phases")
-    equal({p.elapsed_ns for p in delivery.progress if p.phase == WAITING}, {0}, "before its start")
+    equal({p.elapsed_ns for p in delivery.progress if p.phase == WAITING}, {0}, "elapsed times before the start")
     elapsed = [p.elapsed_ns for p in delivery.progress if p.phase != WAITING]
     equal(elapsed, sorted(elapsed), "elapsed times")
-    equal(elapsed[-1], delivery.trailer.duration_ns, "how long it recorded")
+    equal(elapsed[-1], delivery.trailer.duration_ns, "the last elapsed time")
     check(elapsed[-1] >= 500 * 10**6, f"recorded for {elapsed[-1]} ns")
-    check(delivery.progress[-1].recorded_bytes >= 16 * 1000, f"raw: {delivery.progress[-1]}")
+    check(delivery.progress[-1].recorded_bytes >= 16 * 1000, f"recorded bytes: {delivery.progress[-1]}")
     equal([p.xspace_bytes for p in delivery.progress if p.xspace_bytes],
           [delivery.trailer.xspace_bytes], "the trace's size, as soon as it is known")
 
@@ -94,7 +94,7 @@ def a_large_trace_comes_in_chunks_of_a_mebibyte(t):
         while recorded < 3 << 20:
             target.ask("burst 10000")
             n_spans += 10000
-            # The ring is empty again.
+            # Progress beyond |recorded| shows that the server has read the ring.
             recorded = calls.await_more(stream, recorded)
         calls.stop()
         delivery = calls.deliver(stream)

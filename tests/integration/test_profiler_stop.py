@@ -20,7 +20,7 @@ def stop_gives_the_data_to_whoever_began(t):
             nothing = Delivery(parts)
             nothing.check()
             equal((nothing.progress, nothing.data, nothing.trailer.xspace_bytes), ([], b"", 0),
-                  "spans for the client that stopped it")
+                  "progress, data and trace size for the client that stopped the capture")
             equal(calls.deliver(stream).trace.count("burst"), 10, "spans")
 
 
@@ -45,7 +45,7 @@ def stop_ends_a_capture_that_waits_for_its_start(t):
                                    start_timestamp_ns=time.time_ns() + LONG_MS * 10**6)
             equal(calls.stop(session_id)[0], (OK, ""), "the answer to Stop")
             delivery = calls.deliver(stream)
-            check(delivery.trailer.is_empty, "it has events")
+            check(delivery.trailer.is_empty, "the trace has events")
             contains(delivery.data.decode("latin-1"), "ended before its start", "the trace")
 
 

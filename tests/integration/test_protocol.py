@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Tests the server's promises beyond the stock one's: starts in the future, Terminate, and the order of sessions."""
+"""Tests promises that stock servers do not make: starts in the future, Terminate, and the order of sessions."""
 import time
 
 from calls import BUSY, PROFILER, UINT64_MAX, Calls, profile_request, trace_of
@@ -62,7 +62,7 @@ def start_in(calls, pulses, wait_ms):
     late, first = pulses.check_start(trace, at)
     missing = late - (start_time(trace) - at)
     is_told = any("machine was too busy to begin" in w for w in trace.space.warnings)
-    equal(is_told, missing > ALIGNED_NS, f"{missing} ns are missing, {late} ns late: told")
+    equal(is_told, missing > ALIGNED_NS, f"{missing} ns are missing, {late} ns late: whether a warning says so")
     return late, first
 
 
@@ -73,7 +73,7 @@ def a_start_in_the_future_is_kept_to_a_millisecond(t):
     with Calls(target) as calls:
         for wait_ms in (150, 400):
             found = []
-            # The server arms early: the program records at the instant, unless the machine is too busy for that.
+            # The server arms the recording early: it begins at the agreed time, unless the machine is too busy.
             while len(found) < N_TRIES and not any(late == 0 and first <= ALIGNED_NS for late, first in found):
                 found.append(start_in(calls, pulses, wait_ms))
             not_void(len(found) < N_TRIES, f"{wait_ms} ms ahead: (late, first event) in ns: {found}")
@@ -136,14 +136,14 @@ def a_delayed_start_keeps_nobody_out_before_its_time(t):
         target.send("await 1", "burst 10")
         soon = calls.start(PROFILE, profile_request(200))
         target.obeyed(2)
-        equal(trace_of(calls.finish(soon).message).count("burst"), 10, "spans of who came second")
+        equal(trace_of(calls.finish(soon).message).count("burst"), 10, "spans of the second capture")
         not_void(time.time_ns() < at, "the second capture took too long")
         wait_until(lambda: target.ask("enabled 1") == "0", "the recording to be off")
         target.ask("await 1")
         # Annotations of the program a little before the start are left out.
         sleep_until(at)
         target.ask("burst 5")
-        equal(trace_of(calls.finish(late).message).count("burst"), 5, "spans of who came first")
+        equal(trace_of(calls.finish(late).message).count("burst"), 5, "spans of the first capture")
         calls.terminate("far")
         answer = calls.finish(far)
         check(answer.message.empty_trace, "a capture that never began has data")

@@ -16,7 +16,7 @@ from recorded import end, listed_state, record
 from running import make_environment
 
 def recorded(t):
-    """Starts a target with a flight recorder, of which nothing is held after the test."""
+    """Starts a target with a flight recorder. Its data goes to a directory, so no server holds it after the test."""
     return record(t, t.dir / "logs")
 
 
@@ -43,8 +43,10 @@ def check_hung(thread, tid, at_least_ns=0):
     serve, lock = thread["spans"]
     equal((serve["name"], serve["depth"]), ("serve", 0), "the outer span")
     equal((lock["name"], lock["depth"]), ("lock", 1), "the inner span")
-    equal(serve["arguments"], [{"name": "id", "value": -77}, {"name": "path", "value": "/v1/x"}], "its arguments")
-    equal(lock["arguments"], [{"name": "n", "value": 64}, {"name": "load", "value": 0.5}], "its arguments")
+    equal(serve["arguments"], [{"name": "id", "value": -77}, {"name": "path", "value": "/v1/x"}],
+          "arguments of the outer span")
+    equal(lock["arguments"], [{"name": "n", "value": 64}, {"name": "load", "value": 0.5}],
+          "arguments of the inner span")
     check(serve["age_ns"] >= lock["age_ns"] >= at_least_ns, f"ages {serve['age_ns']}, {lock['age_ns']}")
     equal(thread["moving"], False, "moving")
 
@@ -60,7 +62,7 @@ def a_thread_that_hangs_in_a_lock(t):
     equal(process["threads"][0]["name"], "stuck", "the thread that is shown first")
     stuck = process["threads"][0]
     check_hung(stuck, tid)
-    check(before_ns - 10**7 <= stuck["spans"][0]["since_unix_ns"] <= opened_ns + 10**7, "since when")
+    check(before_ns - 10**7 <= stuck["spans"][0]["since_unix_ns"] <= opened_ns + 10**7, "another time of the begin")
     equal(stuck["state"], "S", "the state of a thread that waits")
     others = threads_of(process)
     equal(others["ptap-control"]["spans"], [], "spans of a thread without any")
@@ -79,8 +81,8 @@ def running_capture_shows_open_spans_without_a_recorder(t):
     check_hung(process["threads"][0], tid)
     t.stop(target, capture)
     process = look(t, target.port, code=3)
-    equal(process["recording"], None, "the recording after its end")
-    equal([thread["spans"] for thread in process["threads"] if thread["spans"]], [], "spans behind its end")
+    equal(process["recording"], None, "the recording after the capture's end")
+    equal([thread["spans"] for thread in process["threads"] if thread["spans"]], [], "spans after the capture's end")
 
 
 @test
@@ -92,7 +94,7 @@ def a_program_that_is_stopped(t):
         process = look(t, target.pid)
         equal(process["state"], "stopped", "the state")
         check_hung(process["threads"][0], tid)
-        equal({thread["state"] for thread in process["threads"]}, {"T"}, "states of its threads")
+        equal({thread["state"] for thread in process["threads"]}, {"T"}, "states of the program's threads")
         contains(ps(t, target.pid), "stopped (SIGSTOP or a debugger)", "the text")
     finally:
         target.signal(signal.SIGCONT)
@@ -104,12 +106,12 @@ def a_dead_program_that_is_held(t):
     tid = int(target.ask("hang stuck"))
     end(target)
     wait_until(lambda: listed_state(t, target) == "ended", "the end to be noticed", 10)
-    for _ in range(2):  # reading does not remove it
+    for _ in range(2):  # reading does not remove the dead program
         process = look(t, target.pid)
         equal((process["state"], process["ending"]), ("ended", "killed by SIGKILL"), "the state")
         check_hung(threads_of(process)["stuck"], tid)
     ages = [look(t, target.pid)["threads"][0]["spans"][0]["age_ns"] for _ in range(2)]
-    check(abs(ages[0] - ages[1]) < 10**6, f"ages are those at its end: {ages}")
+    check(abs(ages[0] - ages[1]) < 10**6, f"ages of a dead program's span differ: {ages}")
     contains(ps(t, target.pid), "killed by SIGKILL; ages are those at the program's end", "the text")
     subprocess.run([PROFTAP, "snapshot", str(target.pid), "--log_dir", t.dir / "logs"],
                    env={**os.environ, **make_environment(t)}, check=True, capture_output=True)
@@ -120,7 +122,7 @@ def nothing_records_and_the_remedy_works(t):
     target = t.target(**make_environment(t)).serve()
     text = ps(t, target.pid, code=3)
     contains(text, "nothing records the program", "the text")
-    contains(text, "ptap-control", "its threads")
+    contains(text, "ptap-control", "the program's threads")
     remedy = re.search(r"proftap (start .* --recorder)", text)
     subprocess.run([PROFTAP, *remedy[1].split()], env={**os.environ, **make_environment(t)}, check=True,
                    capture_output=True)
@@ -142,7 +144,7 @@ def followed_children_are_shown_too(t):
 
     process = wait_until(find, "the child")
     equal(process["recording"], "recorder", "the recording")
-    check(child in [thread["tid"] for thread in process["threads"]], "its main thread")
+    check(child in [thread["tid"] for thread in process["threads"]], "the child's main thread is not listed")
 
 
 def asyncs_of(process):
@@ -161,14 +163,14 @@ def async_spans_that_are_open(t):
     equal(asyncs_of(process), [("request", 7, False), ("request", 9, False), ("request", 2**64 - 1, False)], "async spans")
     equal((process["async_left_out"], process["async_known_since_unix_ns"]), (0, None), "missing values")
     first = process["async_spans"][0]
-    equal((first["tid"], first["arguments"]), (target.pid, []), "thread that began it")
-    check(before_ns - 10**7 <= first["since_unix_ns"] <= after_ns + 10**7, "since when")
-    check(abs(first["age_ns"] - (time.time_ns() - first["since_unix_ns"])) < 10**10, "its age")
+    equal((first["tid"], first["arguments"]), (target.pid, []), "thread that began the span, and arguments")
+    check(before_ns - 10**7 <= first["since_unix_ns"] <= after_ns + 10**7, "another time of the begin")
+    check(abs(first["age_ns"] - (time.time_ns() - first["since_unix_ns"])) < 10**10, "the async span has a wrong age")
     text = ps(t, target.pid)
     check(re.search(r"async spans\n +[\d.]+ \w+  since [\d:.]+ +request id 7, begun by [\w ]+\(%d\)\n" % target.pid, text), text)
     halt(target.pid)
     try:
-        equal(asyncs_of(look(t, target.pid))[0], ("request", 7, False), "while it is stopped")
+        equal(asyncs_of(look(t, target.pid))[0], ("request", 7, False), "async spans while the program is stopped")
     finally:
         target.signal(signal.SIGCONT)
 
@@ -185,9 +187,9 @@ def async_spans_in_a_capture_and_of_the_dead(t):
     target = t.target().serve()
     capture = t.begin(target)
     target.ask("async begin 7")
-    equal(asyncs_of(look(t, target.port)), [("request", 7, False)], "while a capture runs")
+    equal(asyncs_of(look(t, target.port)), [("request", 7, False)], "async spans while a capture runs")
     t.stop(target, capture)
-    equal(asyncs_of(look(t, target.port, code=3)), [], "behind its end")
+    equal(asyncs_of(look(t, target.port, code=3)), [], "async spans after the capture's end")
 
 
 @test
@@ -197,13 +199,13 @@ def overwritten_marks_make_no_false_async_span(t):
     target.ask("burst 20000")
     process = look(t, target.pid)
     equal(asyncs_of(process), [], "a begin that is overwritten")
-    check(process["async_known_since_unix_ns"] is not None, "since when they are known is not told")
+    check(process["async_known_since_unix_ns"] is not None, "there is no time from which async spans are known")
     contains(ps(t, target.pid), "async spans are known from ", "the text")
-    # Now the ring has its begin, but ends from another thread may be missing.
+    # Now the ring has the new span's begin, but ends from another thread may be missing.
     path = t.dir / "rounds"
     path.write_bytes(bytes(24))
     target.ask("async begin 8")
-    equal(asyncs_of(look(t, target.pid)), [("request", 8, False)], "a begin of now")
+    equal(asyncs_of(look(t, target.pid)), [("request", 8, False)], "the async span that has just begun")
     target.ask(f"steady {path}")
     wait_until(lambda: asyncs_of(look(t, target.pid)) == [("request", 8, True)], "other threads to overwrite their records", 30)
     contains(ps(t, target.pid), "; it may have ended", "the text")
@@ -215,7 +217,7 @@ def async_spans_of_a_thread_that_is_gone_may_have_ended(t):
     target.ask("async begin 7")
     target.ask("requests 1 1 1 9")
     wait_until(lambda: look(t, target.pid)["async_known_since_unix_ns"], "the threads to be noticed as gone", 30)
-    equal(asyncs_of(look(t, target.pid)), [("request", 7, True)], "one that was begun before")
+    equal(asyncs_of(look(t, target.pid)), [("request", 7, True)], "the async span that began before the threads ended")
 
 
 @test

@@ -66,16 +66,16 @@ def a_recorder_is_switched_on_read_and_switched_off(t):
     program = target(t).serve(0, RING_BYTES)
     equal(listed(t, program), ("idle", False), "state at first")
     started = call(t, "start", program.port, "--recorder")
-    equal(started.stdout, "recorder\n", "its name")
+    equal(started.stdout, "recorder\n", "the recorder's name")
     contains(started.stderr, f"proftap snapshot 127.0.0.1:{program.port}", "the next command")
     equal(listed(t, program), ("recorder", True), "state with a recorder")
     program.ask("burst 100")
     for look in range(2):
         done = fetch(t, "snapshot", program)
-        equal(done.trace.count("burst"), 100, f"spans of look {look}")
-        contains(done.stderr, "nothing was overwritten before the snapshot", f"look {look}")
+        equal(done.trace.count("burst"), 100, f"spans of snapshot {look}")
+        contains(done.stderr, "nothing was overwritten before the snapshot", f"snapshot {look}")
     program.ask("burst 50")
-    equal(fetch(t, "stop", program).trace.count("burst"), 150, "spans at its end")
+    equal(fetch(t, "stop", program).trace.count("burst"), 150, "spans at the recorder's end")
     equal(listed(t, program), ("idle", False), "state at last")
     wait_until(lambda: program.ask("enabled 1") == "0", "the recording to be off")
     contains(fetch(t, "stop", program, code=1).stderr, NOTHING_RUNS, "a second stop")
@@ -84,7 +84,7 @@ def a_recorder_is_switched_on_read_and_switched_off(t):
 
 @test
 def looks_that_overlap_have_each_span_once(t):
-    """This holds also if some spans of one snapshot were overwritten before the next one."""
+    """A run of snapshots counts each span once, even if some were overwritten before the next snapshot."""
     program = serve(t)
     n = 0
     for look in range(6):
@@ -92,7 +92,7 @@ def looks_that_overlap_have_each_span_once(t):
         n += RING_SPANS // 3
         fetch(t, "snapshot", program, "--run", "mine", "--host_name", f"look{look}")
     paths = files(t)
-    check(sum(Trace(path).count("burst") for path in paths) > n, "the looks do not overlap: the test is void")
+    check(sum(Trace(path).count("burst") for path in paths) > n, "the snapshots do not overlap: the test is void")
     result = json.loads(call(t, "report", "--json", paths[0].parent).stdout)
     call(t, "convert", paths[0].parent, "-t", "ndjson", "-o", t.dir / "out.ndjson")
     rows = [json.loads(line) for line in (t.dir / "out.ndjson").read_text().splitlines()]
@@ -146,7 +146,7 @@ def overwritten_spans_are_in_the_summary(t):
 
 @test
 def snapshot_of_a_millisecond_tells_of_that_millisecond(t):
-    """The ring has overwritten older spans, and has a span that began long before."""
+    """The ring has overwritten older spans, and has an open span that began long before this millisecond."""
     program = serve(t)
     program.ask(f"burst {2 * RING_SPANS}")
     program.send("step 1 20000")
@@ -177,14 +177,14 @@ def a_capture_and_a_session_run_beside_the_recorder(t):
     call(t, "start", program.port, "--session", "mine")
     program.ask("burst 10")
     equal(listed(t, program), ("recording", True), "state with both")
-    equal(fetch(t, "snapshot", program).trace.count("burst"), 10, "spans of the session, which comes first")
-    equal(fetch(t, "snapshot", program).trace.count("burst"), 0, "spans since")
+    equal(fetch(t, "snapshot", program).trace.count("burst"), 10, "spans of the session, which is read first")
+    equal(fetch(t, "snapshot", program).trace.count("burst"), 0, "spans of the session since the first snapshot")
     for option in (("--session", "recorder"), ("--last", 60000), ("--session", "recorder", "--last", 60000)):
         equal(fetch(t, "snapshot", program, *option).trace.count("burst"), 10, f"spans by {option}")
     fetch(t, "stop", program)
     equal(listed(t, program), ("recorder", True), "state without the session")
     call(t, "capture", program.port, 10, "--log_dir", t.dir / "logs")
-    equal(fetch(t, "stop", program, "--session", "recorder").trace.count("burst"), 10, "spans at its end")
+    equal(fetch(t, "stop", program, "--session", "recorder").trace.count("burst"), 10, "spans at the recorder's end")
 
 
 @test
@@ -193,7 +193,7 @@ def a_second_recorder_is_refused(t):
     said = call(t, "start", program.port, "--recorder", code=4).stderr
     address = f"127.0.0.1:{program.port}"
     contains(said, f"a flight recorder runs there already; proftap snapshot {address} --session recorder gets its "
-             f"content, and proftap stop {address} --session recorder ends it", "twice")
+             f"content, and proftap stop {address} --session recorder ends it", "message about a second recorder")
     call(t, "stop", program.port, "--discard")
     call(t, "start", program.port, "--recorder", "--host_tracer_level", 1)
     equal((program.ask("enabled 1"), program.ask("enabled 2")), ("1", "0"), "levels that are recorded")
@@ -219,7 +219,7 @@ def last_takes_nothing_from_a_session(t):
     call(t, "start", program.port)
     program.ask("await 1", "burst 5")
     said = fetch(t, "snapshot", program, "--last", 10, code=1).stderr
-    contains(said, "no flight recorder runs there, only a continuous session, which --last cannot read", "said")
+    contains(said, "no flight recorder runs there, only a continuous session, which --last cannot read", "the message")
     equal(fetch(t, "stop", program).trace.count("burst"), 5, "spans of the session")
 
 
@@ -283,7 +283,8 @@ def stock_servers_are_not_asked_for_a_recorder(t):
 @test
 def a_session_begun_by_an_older_server_is_reported(t):
     said, _ = ask_stranger(t, "start", "--recorder", unknown=None, answer=field(1, b"s17"))
-    contains(said, "that server is older and has no flight recorder; it began a continuous session instead", "said")
+    contains(said, "that server is older and has no flight recorder; it began a continuous session instead",
+             "the message")
 
 
 # Programs.
@@ -343,27 +344,27 @@ def the_program_writes_runs_for_a_reason(t):
     equal(Trace(path).count("burst"), 4, "spans")
     report = call(t, "report", path).stdout
     contains(report, "\nreason: a slow request\n", "the reason")
-    contains(report, f"\nwindow: target ({program.pid}): everything\n", "how far back it reaches")
+    contains(report, f"\nwindow: target ({program.pid}): everything\n", "the recorder's window")
     without = serve(t, "-")
-    equal(without.ask("snapshot -"), str(-errno.EOPNOTSUPP), "ptap_snapshot without a place")
+    equal(without.ask("snapshot -"), str(-errno.EOPNOTSUPP), "ptap_snapshot without a log directory")
     contains(without.ask("error"), ".log_dir", "the message")
     equal(without.ask("stop"), "0", "ptap_server_stop")
 
 
 @test
 def a_place_that_cannot_be_written_is_reported_until_it_can(t):
-    """The place fails for a run that the program requests, and for one that another client takes."""
+    """While the log directory cannot be made, the program's request fails and a client's snapshot has a warning."""
     place = t.dir / "place"
     place.write_text("a file")
     program = serve(t, place / "runs")
     program.ask("burst 4")
     with Profiler(program) as calls:
         says = lambda: [w for w in calls.look_back().space.warnings if "cannot be written" in w]
-        equal(len(says()), 1, "warnings before anybody has asked")
+        equal(len(says()), 1, "warnings before the program has requested a run")
         equal(program.ask("snapshot why"), str(-errno.EIO), "ptap_snapshot")
         contains(program.ask("error"), f"could not write to {place}/runs", "the message")
         place.unlink()
-        wait_until(lambda: program.ask("snapshot why") == "0", "ptap_snapshot to be told of a run")
+        wait_until(lambda: program.ask("snapshot why") == "0", "ptap_snapshot to succeed")
         equal(says(), [], "warnings afterwards")
     check(list((place / "runs").rglob("*.xplane.pb")), "there is no run")
 
@@ -377,7 +378,7 @@ def a_followed_child_asks_its_ancestors_server(t):
     [path] = find_traces(t.dir / "runs")
     contains(call(t, "report", path).stdout, "\nreason: of a child\n", "the reason")
     equal(Trace(path).count("burst"), 4, "spans of the program")
-    equal(serve(t).ask("fork_snapshot x"), str(-errno.ENODATA), "ptap_snapshot in one that is not followed")
+    equal(serve(t).ask("fork_snapshot x"), str(-errno.ENODATA), "ptap_snapshot in a child that is not followed")
 
 
 # Calls.
@@ -413,8 +414,8 @@ def the_stock_snapshot_reads_the_recorder(t):
     with Profiler(program) as calls:
         for look in range(2):
             answer = calls.finish(calls.start(PROFILER + "GetSnapshot", request))
-            equal((answer.status, answer.text), (OK, ""), f"look {look}")
-            equal(Trace(data=answer.message.xspace.SerializeToString()).count("burst"), 6, f"spans of look {look}")
+            equal((answer.status, answer.text), (OK, ""), f"snapshot {look}")
+            equal(Trace(data=answer.message.xspace.SerializeToString()).count("burst"), 6, f"spans of snapshot {look}")
     with Profiler(target(t).serve()) as calls:
         equal(calls.finish(calls.start(PROFILER + "GetSnapshot", request)).status, NOT_FOUND, "without a recorder")
 

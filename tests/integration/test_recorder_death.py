@@ -76,7 +76,7 @@ def a_stopped_program_is_read_before_its_death(t):
         found = numbers_in(calls.look_back())
         check_numbers(found, N - len(found), N)
         time.sleep(STOP_S)
-        equal(numbers_in(calls.look_back()), found, "numbers of a later look")
+        equal(numbers_in(calls.look_back()), found, "numbers of a later snapshot")
         target.signal(signal.SIGKILL)
         target.wait()
         equal(calls.deliver(stream).trace.count("burst"), 50, "spans of the capture")
@@ -123,7 +123,7 @@ def a_program_without_memory_leaves_its_last_moments(t):
 
 
 def make_slow_to_end(target, server):
-    """Makes the control thread, whose end reports the death, free its memory last, and only when the server is idle."""
+    """Makes the control thread free its memory last, and only when the server is idle. Its end reports the death."""
     control = next(tid for tid, name in target.thread_names().items() if name == "ptap-control")
     os.sched_setscheduler(control, os.SCHED_IDLE, os.sched_param(0))
     cpu = {min(os.sched_getaffinity(0))}
@@ -141,7 +141,7 @@ def leave_registry(t):
 
 
 def leave_moments_beside_server(t, cgroup):
-    """Returns False if the kernel killed the server, too."""
+    """Lets the kernel kill a program for its memory. Returns False if the server was killed, too."""
     target = record(t)
     server = find_proftapd(target.pid)
     make_slow_to_end(target, server)
@@ -149,8 +149,9 @@ def leave_moments_beside_server(t, cgroup):
         cgroup.add(pid)
     target.ask("burst 50")
     target.send("touch 256")
-    equal(target.wait(), -signal.SIGKILL, "how it ended")
-    wait_until(lambda: listed_state(t, target) == "ended" or not is_alive(server), "the state in the list", STARVED_S)
+    equal(target.wait(), -signal.SIGKILL, "exit status of the program")
+    wait_until(lambda: listed_state(t, target) == "ended" or not is_alive(server),
+               "the list to show the program's end, or the server to die", STARVED_S)
     if not is_alive(server):
         return False
     with Profiler(private_socket(t, target)) as calls:
@@ -163,8 +164,9 @@ def leave_moments_beside_server(t, cgroup):
 
 @test
 def a_memory_limit_shared_with_the_server_leaves_a_trace(t):
-    """Such programs run in a container. The server looks at the program before it calls the host daemon again; if the kernel kills
-    the program between that look and socket(), it kills the server next, so one of the programs may be unlucky."""
+    """Programs in a container share such a limit with their servers. The server checks the program before it calls
+    the host daemon again. If the kernel kills the program between this check and socket(), it kills the server next;
+    the test allows this for one program."""
     need_no_tsan("makes the server larger than the limit")
     cgroup = MemoryCgroup(t)
     cgroup.limit(64 << 20)
@@ -198,7 +200,7 @@ def the_last_moments_have_the_open_spans(t):
         wait_until(lambda: calls.look_back().count("slow"), "the span to begin")
     await_gone(end(target))
     spans = [e for line in only_run(log_dir).threads for e in line.named("slow")]
-    equal(["unfinished" in e.stats for e in spans], [True], "whether it is cut")
+    equal(["unfinished" in e.stats for e in spans], [True], "whether the open span is cut")
 
 
 @test
@@ -237,7 +239,7 @@ def the_program_asks_for_a_run_and_goes_on(t):
     trace = only_run(log_dir)
     equal(trace.environment["ptap_reason"].value, "queue is full", "the reason")
     equal(trace.count("burst"), 5, "spans")
-    wait_until(lambda: target.ask("snapshot again") == "0", "the next one to be taken")
+    wait_until(lambda: target.ask("snapshot again") == "0", "the next request to be accepted")
     wait_until(lambda: len(files(log_dir)) == 2, "the second run")
     with Profiler(target) as calls:
         equal(calls.look_back().count("burst"), 5, "spans that are still there")
@@ -286,7 +288,7 @@ def a_followed_child_that_was_asked_to_end_leaves_no_run(t):
     for number in (signal.SIGTERM, signal.SIGINT, signal.SIGHUP):
         end_child(target, number)
     pid = end_child(target, signal.SIGABRT)
-    wait_until(lambda: files(log_dir), "the run of the one that crashed")
+    wait_until(lambda: files(log_dir), "the run of the child that crashed")
     contains(only_run(log_dir).environment["ptap_reason"].value, f"(pid {pid})", "the reason")
 
 

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Tests how long, and for whom, the recorder's data of a dead program is held if it has no directory."""
+"""Tests how long, and for whom, the recorder's data of a dead program is held if no log directory was given."""
 import contextlib
 import os
 import re
@@ -37,7 +37,7 @@ def without_a_directory_the_server_holds_the_trace(t):
             contains("\n".join(trace.space.warnings), "ended, killed by SIGKILL", "the warnings")
             equal(by_port.end(by_port.snapshot("recorder"))[0], UNAVAILABLE,
                   "a snapshot by a connection to the port")
-            equal(numbers_in(calls.look_back()), found, "numbers of a second one")
+            equal(numbers_in(calls.look_back()), found, "numbers of a second snapshot")
     await_gone(server)
     equal(listed_state(t, target), None, "the state in the list afterwards")
 
@@ -53,8 +53,8 @@ def client_that_disconnects_leaves_the_held_trace_to_the_next(t):
         with Profiler(private_socket(t, target), window=1000) as slow:
             slow.connection.polite = False
             slow.snapshot("recorder")
-            equal(numbers_in(calls.look_back(keep=True)), list(range(n)), "numbers while somebody takes them slowly")
-        equal(numbers_in(calls.look_back(keep=True)), list(range(n)), "numbers when that one has gone")
+            equal(numbers_in(calls.look_back(keep=True)), list(range(n)), "numbers while another client reads slowly")
+        equal(numbers_in(calls.look_back(keep=True)), list(range(n)), "numbers after the slow client has disconnected")
         calls.deliver(calls.end_session("recorder"))
     await_gone(server)
 
@@ -107,7 +107,7 @@ def a_killed_client_leaves_the_held_trace_to_the_next(t):
     tap = Tap(t, private_socket(t, target).removeprefix("unix:"), 100000)
     words = [PROFTAP, "snapshot", f"unix:{tap.path}", "--log_dir", log_dir]
     with subprocess.Popen(words, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL) as client:
-        check(tap.is_full.wait(PATIENCE_S), "the answer has not come so far")
+        check(tap.is_full.wait(PATIENCE_S), "the client has not got 100,000 bytes of the answer")
         client.kill()
     tap.close()
     env = {**os.environ, **make_environment(t)}
@@ -117,14 +117,14 @@ def a_killed_client_leaves_the_held_trace_to_the_next(t):
 
 
 def need_late_statuses():
-    """Since Linux 6.15 an exit status of 0 is known even after the parent has waited for it."""
+    """Skips the test on older kernels: only since Linux 6.15 is an exit status known after the parent has waited."""
     if tuple(map(int, re.match(r"(\d+)\.(\d+)", os.uname().release).groups())) < (6, 15):
-        raise Skip("this kernel forgets a status when the parent has asked for it")
+        raise Skip("before Linux 6.15 a program's exit status is unknown after its parent has waited")
 
 
 @test
 def a_program_that_exits_with_0_leaves_nothing(t):
-    """Its parent has not waited for it yet; before Linux 6.15 the status is known only until then."""
+    """The parent has not waited for the program yet; before Linux 6.15 the status is known only until it does."""
     target = record(t)
     server = find_proftapd(target.pid)
     target.ask("burst 5")
@@ -149,9 +149,9 @@ def a_program_that_becomes_another_leaves_nothing(t):
     target = record(t)
     server = find_proftapd(target.pid)
     target.ask("burst 5")
-    equal(target.ask("exec"), "ready", "its state")
+    equal(target.ask("exec"), "ready", "answer of the new program")
     await_gone(server)
-    equal(target.ask("port"), "0", "the port of what it has become")
+    equal(target.ask("port"), "0", "the new program's port")
     equal(listed_state(t, target), None, "the state in the list")
 
 
@@ -164,7 +164,7 @@ def follow(t, script):
     status = subprocess.run(words, env=env, stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL).returncode
     places = t.dir / "runtime" / "proftap"
     check(places.is_dir(), "there was no server")
-    wait_until(lambda: not list(places.iterdir()), "their servers to be gone", GONE_S)
+    wait_until(lambda: not list(places.iterdir()), "the commands' servers to be gone", GONE_S)
     return status
 
 
@@ -197,7 +197,7 @@ def annotations_of_an_ended_thread_are_held(t):
     server = end(target)
     wait_until(lambda: listed_state(t, target) == "ended", "the state in the list", GONE_S)
     with Profiler(private_socket(t, target)) as calls:
-        check(sum(len(line.events) for line in calls.look_back().threads), "there is nothing")
+        check(sum(len(line.events) for line in calls.look_back().threads), "the held trace has no event")
     await_gone(server)
 
 
@@ -226,7 +226,7 @@ def a_later_server_of_the_same_pid_ends_a_hold(t):
         later.bind(path + ".later")
         os.rename(path + ".later", path)
         await_gone(server)
-        check(os.path.exists(path), "the later one's socket is gone")
+        check(os.path.exists(path), "the later server's socket is gone")
 
 
 @test

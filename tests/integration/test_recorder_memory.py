@@ -25,22 +25,22 @@ def crowd(t, left_mib, **how):
     for pid in (find_proftapd(target.pid), target.pid):
         cgroup.add(pid)
     while (room := LIMIT_MIB - left_mib - cgroup.usage // MIB) > 0:
-        equal(target.ask(f"touch {max(room // 2, 1)}"), "0", "memory that it takes")
+        equal(target.ask(f"touch {max(room // 2, 1)}"), "0", "the answer to touch")
     return cgroup, target
 
 
 def check_alive(cgroup, target):
     equal(cgroup.n_oom_kills, 0, "processes that the kernel has killed")
-    equal(target.ask("enabled 1"), "1", "whether it records")
+    equal(target.ask("enabled 1"), "1", "whether the program records")
 
 
 def check_newest(trace):
     """Checks that the trace has as many of the newest numbers as fit into memory, and that the rest is counted."""
     found = numbers_in(trace)
-    check(found, "nothing is there")
+    check(found, "the trace has no number")
     check_numbers(found, N - len(found), N)
     counts = [trace.host_stat(f"ptap_{what}") for what in ("overwritten", "lost_memory")]
-    equal(sum(counts) + len(found), N, "overwritten, dropped and there")
+    equal(sum(counts) + len(found), N, "overwritten, dropped and found numbers")
     check(0 < counts[1] == trace.host_stat("dropped_traces"), f"{counts[1]} dropped")
     contains("\n".join(trace.space.warnings), f"{counts[1]} records dropped: the capture's memory was full",
              "the warnings")
@@ -81,7 +81,7 @@ def a_run_that_the_program_asks_for_takes_no_more_either(t):
     cgroup, target = crowd(t, 6)
     equal(target.ask("snapshot memory is low"), "0", "ptap_snapshot")
     with Profiler(target) as calls:
-        calls.look_back()  # it comes after the program's snapshot
+        calls.look_back()  # this snapshot comes after the program's own
     check_alive(cgroup, target)
 
 

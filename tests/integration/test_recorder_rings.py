@@ -13,9 +13,9 @@ from profiler import RECORDING, Profiler
 from spools import read_spools
 
 RING_BYTES = 65536
-LARGE_RING_BYTES = 2 << 20  # that a server empties in time also on a busy machine
+LARGE_RING_BYTES = 2 << 20  # a server empties this in time even on a busy machine
 SPOOLED_RING_BYTES = 4 << 20
-SPAN_BYTES = 32  # of a span "number", which has an argument
+SPAN_BYTES = 32  # size of a span "number" with its argument
 ENV = {"PROFTAP_RECORDER": "1"}
 
 
@@ -27,7 +27,7 @@ def record(t, ring_bytes=RING_BYTES, **env):
 
 @contextlib.contextmanager
 def capturing(calls, session_id="beside"):
-    """Captures while the body runs. Afterwards the list has the trace."""
+    """Captures while the with block runs. Afterwards the yielded list has the trace."""
     traces = []
     stream = calls.capture(60000, session_id=session_id)
     calls.await_phase(stream, RECORDING)
@@ -57,7 +57,7 @@ def the_newest_are_there_and_the_rest_is_counted(t):
         check_newest(trace, 20000, 100)
         contains(trace.host_stat("ptap_recorder_windows"), f"target ({target.pid}): the last ",
                  "the thread's window")
-        equal(numbers_in(calls.look_back()), numbers_in(trace), "numbers of a second look")
+        equal(numbers_in(calls.look_back()), numbers_in(trace), "numbers of a second snapshot")
 
 
 @test
@@ -91,9 +91,9 @@ def a_capture_and_the_recorder_keep_records_of_their_own(t):
         after = calls.look_back()
     trace = traces[0]
     equal((trace.count("cycle"), trace.host_stat("dropped_traces")), (0, 0),
-          "spans from before it, and dropped ones")
+          "spans from before the capture, and dropped ones")
     check_numbers(numbers_in(trace), 0, n)
-    equal(after.count("burst"), 10, "spans behind the capture")
+    equal(after.count("burst"), 10, "spans after the capture")
     check_newest(after, n, 2 * 50, LARGE_RING_BYTES)
 
 
@@ -105,14 +105,14 @@ def a_span_that_is_open_across_a_capture_stays_whole(t):
         wait_until(lambda: calls.look_back().count("slow"), "the span to begin")
         with capturing(calls) as traces:
             pass
-        equal(traces[0].count("slow"), 0, "spans in a capture that began before it")
+        equal(traces[0].count("slow"), 0, "spans that began before the capture")
         with capturing(calls) as traces:
             target.read_line()
         equal((traces[0].count("slow"), traces[0].host_stat("dropped_traces")), (0, 0),
-              "spans, and lost ones, of a capture in which it ended")
+              "spans, and lost ones, of a capture in which the open span ended")
         spans = [e for line in calls.look_back().threads for e in line.named("slow")]
     equal([("unfinished" in e.stats, e.duration_ps >= 15 * 10**11) for e in spans], [(False, True)],
-          "whether it is cut, and whether it is long")
+          "whether the span is cut, and whether it is long")
 
 
 def check_requests(trace, n, longest_ns):
@@ -128,14 +128,15 @@ def check_requests(trace, n, longest_ns):
     since = trace.host_stat("ptap_complete_since_ns")
     check(start < since < stop, f"complete since {since}, from {start} to {stop}")
     first_ns = since - start
-    equal(sum(e.start_ps // 1000 + 1 < first_ns for e in events if not halves[1]), 0, "requests before it")
+    equal(sum(e.start_ps // 1000 + 1 < first_ns for e in events if not halves[1]), 0,
+          "requests before the time from which threads are complete")
     contains("\n".join(trace.space.warnings), f"{max(halves)} {'ends' if halves[0] else 'begins'} of async spans",
              "the warnings")
 
 
 @test
 def halves_of_async_spans_are_counted_and_never_drawn(t):
-    """One of two threads writes more, so the earlier marks of the other one lack their other halves."""
+    """One of two threads overwrites more records, so older records of the other thread lack their counterparts."""
     n = 1500
     for begin_noise, end_noise, n_ids in ((20, 0, n), (20, 0, 3), (0, 20, n), (0, 20, 3)):
         target = record(t)
@@ -156,7 +157,7 @@ def a_look_back_while_something_else_is_recorded(t):
         equal(calls.look_back().count("burst"), 7, "spans in a snapshot during a session")
         calls.stop(name)
         equal(target.ask(f"trace_start {t.dir}"), "0", "ptap_trace_start")
-        equal(calls.look_back().count("burst"), 7, "spans in a snapshot during its own trace")
+        equal(calls.look_back().count("burst"), 7, "spans in a snapshot during the program's own trace")
         target.ask("trace_stop")
 
 
@@ -164,12 +165,12 @@ def a_look_back_while_something_else_is_recorded(t):
 def the_last_milliseconds_only(t):
     target = record(t)
     target.ask("cycle 5")
-    time.sleep(0.3)  # so that there is something that is older
+    time.sleep(0.3)  # so that the spans are older than 100 ms
     with Profiler(target) as calls:
         trace = calls.look_back(last_ms=100)
         equal(trace.count("cycle"), 0, "spans that are older")
         target.send("step 1 60000")
-        wait_until(lambda: calls.look_back(last_ms=1).count("slow"), "a span that began before")
+        wait_until(lambda: calls.look_back(last_ms=1).count("slow"), "a span that began before the last millisecond")
         equal(calls.look_back(last_ms=60000).count("cycle"), 5, "spans of the last minute")
 
 
@@ -263,7 +264,8 @@ def rings_of_many_threads_that_have_ended_are_given_back(t):
     before = read_shared_kib(target.pid)
     with Profiler(target) as calls:
         target.ask("threads " + " ".join(f"t{i}=5" for i in range(8)))
-        wait_until(lambda: read_shared_kib(target.pid) - before < 5 * (LARGE_RING_BYTES >> 10), "the memory of some")
+        wait_until(lambda: read_shared_kib(target.pid) - before < 5 * (LARGE_RING_BYTES >> 10),
+                   "the memory of some rings to be freed")
         target.ask("threads " + " ".join(f"u{i}=5" for i in range(8)))
         names = {line.name for line in calls.look_back().threads}
         equal(len(names & {f"{a}{i}" for i in range(8) for a in "tu"}), 16, "threads that are there")
@@ -304,12 +306,12 @@ def requests_switch_the_recorder_on_and_off(t):
         equal(calls.look_back().count("burst"), 3, "spans")
         rest = calls.deliver(calls.end_session("recorder")).trace
         equal(rest.count("burst"), 3, "spans in what is left")
-        equal(calls.end(calls.snapshot("recorder"))[0], NOT_FOUND, "a snapshot after its end")
+        equal(calls.end(calls.snapshot("recorder"))[0], NOT_FOUND, "a snapshot after the recorder's end")
         wait_until(lambda: target.ask("enabled 1") == "0", "nothing to be recorded")
         target.ask("burst 3")
         with capturing(calls) as traces:
             target.ask("cycle 2")
-    equal((traces[0].count("burst"), traces[0].count("cycle")), (0, 2), "spans in a capture behind it")
+    equal((traces[0].count("burst"), traces[0].count("cycle")), (0, 2), "spans in a capture after the recorder's end")
 
 
 @test

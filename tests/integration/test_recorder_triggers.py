@@ -105,7 +105,7 @@ def check_unwritten(trace, n):
 
 @test
 def triggers_without_a_run_are_counted_when_the_program_dies(t):
-    """This includes values that the server had not read before the death."""
+    """The count includes values that the server had not read before the death."""
     for n in (0, 3):
         program = serve(t, "ptap_trigger_counter=queue>10", LONG, log_dir=f"runs/{n}")
         program.ask("gauge 11")

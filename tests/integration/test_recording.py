@@ -17,7 +17,7 @@ from fixture import (SANITIZERS, check, contains, equal, find_proftapd, run, sch
 from processes import PROFTAP
 
 ROUNDS = {"alpha": 100, "beta": 50, "gamma": 7}
-# The greatest apparent difference of the clocks of two processes on a loaded machine.
+# Limits of the median errors of spans' durations and of their starts, on a loaded machine.
 DURATION_TOLERANCE_NS = 50_000 if SANITIZERS == "no" else 500_000
 OFFSET_TOLERANCE_NS = 1_000_000 if SANITIZERS == "no" else 10_000_000
 
@@ -216,7 +216,7 @@ def times_are_those_that_the_target_measured(t):
     start_ns = trace.environment["profile_start_time"].value
     longer = [m[1] - e.duration_ps / 1000 for e, m in zip(events, measured)]
     later = [start_ns + e.start_ps / 1000 - m[0] for e, m in zip(events, measured)]
-    check(min(longer) > -2000, f"a span is longer than what is around it: {min(longer)} ns")
+    check(min(longer) > -2000, f"a span is longer than the measured time around it: {min(longer)} ns")
     check(statistics.median(longer) < DURATION_TOLERANCE_NS,
           f"spans are shorter than measured by {statistics.median(longer)} ns (median)")
     check(abs(statistics.median(later)) < OFFSET_TOLERANCE_NS,
@@ -273,7 +273,7 @@ def make_stock_space(options, start_ns, stop_ns, last_ns):
 
 @test
 def a_stock_recordings_length_excludes_its_collection(t):
-    """The server records for 300 ms, or for 600 while it is stopped, and then collects for 300 ms."""
+    """The server records for 300 ms, or for 600 as if it was stopped meanwhile, and then collects for 300 ms."""
     def answer(connection):
         start_ns = time.time_ns()
         time.sleep(record_ms / 1000 + 0.3)
@@ -285,7 +285,7 @@ def a_stock_recordings_length_excludes_its_collection(t):
         told = t.capture(FakeServer(t, answer), 300, "--json")
         elapsed_ms = (time.monotonic() - begin) * 1000
         said = json.loads(told.stdout)
-        equal(said["duration_ms"], record_ms, "how long it recorded")
+        equal(said["duration_ms"], record_ms, "length of the recording in ms")
         both_ms = said["duration_ms"] + said["transfer_ms"]
         check(record_ms + 300 <= both_ms <= elapsed_ms, f"{said['duration_ms']} and {said['transfer_ms']} ms "
               f"of {elapsed_ms} ms")

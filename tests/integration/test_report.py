@@ -126,7 +126,7 @@ def flows_of_several_planes_name_their_planes(t):
              "        0        1  gemm  /device:GPU:1\n", "the report")
     del space.planes[1]
     path.write_bytes(space.SerializeToString())
-    contains(report(path), "        0        1  gemm\n", "the report of one")
+    contains(report(path), "        0        1  gemm\n", "the report of one plane")
 
 
 @test
@@ -142,7 +142,7 @@ def only_names_that_match_are_shown(t):
     contains(report(path, "--name", "nothing"), "spans 5 on 1 thread", "the totals")
     rows = csv.DictReader(io.StringIO(report(path, "--csv", "--name", "train")))
     equal([(row["name"], row["self_ns"], row["total_ns"]) for row in rows],
-          [("train", "1200000100", "2000000000")], "self time beside what is left out")
+          [("train", "1200000100", "2000000000")], "self time when other names are left out")
 
 
 @test
@@ -206,7 +206,7 @@ def a_training_reads_like_this(t):
 
 @test
 def kernels_are_there_as_often_and_as_long_as_they_ran(t):
-    """This includes kernels that ran at the same time; tests/golden/gpu.c defines all of them."""
+    """The report also counts kernels that ran at the same time; tests/golden/gpu.c defines all of them."""
     path = GOLDEN / "gpu.xplane.pb"
     rows = list(csv.DictReader(report(path, "--csv").splitlines()))
     kernels = {row["name"]: tuple(int(row[key]) for key in ("count", "total_ns", "self_ns", "min_ns", "max_ns"))
@@ -296,12 +296,13 @@ def a_recorder_is_reported_since_all_threads_are_complete(t):
     complete, whole = (json.loads(report(path, "--json", *words)) for words in ((), ("--whole",)))
     names = lambda made: {row["name"] for row in made["names"]}
     equal(names(complete), {"number"}, "names in the time in which all threads are complete")
-    check("pair" in names(whole), f"names of all there is: {names(whole)}")
+    check("pair" in names(whole), f"names with --whole: {names(whole)}")
     equal(complete["begin_ns"], complete["complete_since_ns"], "the begin")
-    check(complete["begin_ns"] > whole["begin_ns"], f"begin: {complete['begin_ns']}, of all {whole['begin_ns']}")
+    check(complete["begin_ns"] > whole["begin_ns"], f"begin: {complete['begin_ns']}, with --whole {whole['begin_ns']}")
     contains(report(path), "  all threads are complete from ", "the report")
     contains(report(path), "; --whole covers all of the time\n", "the report")
-    contains(report(path, "--whole"), "some threads are incomplete: their numbers are too low\n", "the report of all")
+    contains(report(path, "--whole"), "some threads are incomplete: their numbers are too low\n",
+             "the report with --whole")
 
 
 @test
@@ -317,7 +318,7 @@ def several_files_are_one_trace(t):
     equal([(row["name"], row["count"]) for row in said["names"]], [("step", 2)], "names")
     text = report(runs / "gpu1.xplane.pb", runs / "gpu2.xplane.pb", "--align", "0,5us")
     contains(text, "hosts gpu1, gpu2\n", "hosts")
-    contains(text, "looked at: 0 ns to 6.00 us\n", "aligned")
+    contains(text, "looked at: 0 ns to 6.00 us\n", "the time of aligned files")
 
 
 @test

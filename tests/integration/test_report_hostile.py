@@ -15,7 +15,7 @@ LINE = field(3, b"\x08\x01" + EVENT)
 
 
 def report(t, path, *words, limits=()):
-    """The output, and the processor time in seconds."""
+    """Returns the output, and the processor time in seconds."""
     with open(t.dir / "out", "wb") as out:
         process = subprocess.Popen([*limits, PROFTAP, "report", *words, path], stdout=out)
         _, status, usage = os.wait4(process.pid, 0)
@@ -26,7 +26,7 @@ def report(t, path, *words, limits=()):
 
 @test
 def time_grows_with_planes_and_not_with_their_square(t):
-    """Each plane has two lines, which no other plane has."""
+    """Each plane has two lines of its own."""
     n = 30_000 // SLOWNESS
     path = t.dir / "in.xplane.pb"
     with open(path, "wb") as out:
@@ -39,7 +39,7 @@ def time_grows_with_planes_and_not_with_their_square(t):
 
 @test
 def a_line_takes_some_hundred_bytes(t):
-    """The file has 25 bytes for each line. The report adds a span with its own time."""
+    """The file has 25 bytes for each line; the report also holds the line's span and the span's self time."""
     n = 100_000 // SLOWNESS
     # Sanitizers do not run under such a limit on memory.
     limits = ("prlimit", f"--data={110 << 20}") if SLOWNESS == 1 else ()

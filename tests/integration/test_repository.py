@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Tests the operator's directory: which files clients may have written, listed and read there, and nothing else."""
+"""Tests the operator's directory: clients may have only a run's files written, listed and read there."""
 import os
 
 from calls import ANALYSIS, PROFILER, Calls, profile_request, trace_of
@@ -60,11 +60,12 @@ def the_named_directory_is_written_as_the_stock_server_does(t):
                              "deep/er/plugins/profile/run/127.0.0.1_9012.xplane.pb")):
             answer = profile(calls, root)
             equal((answer.status, answer.text), (OK, ""), "the answer")
-            equal((len(answer.message.tool_data), answer.message.empty_trace), (0, False), "its data")
+            equal((len(answer.message.tool_data), answer.message.empty_trace), (0, False),
+                  "the answer's data, and whether the trace is empty")
             check("process cpu %" in Trace(logs / found).usage, f"{found} has no samples")
         again = profile(calls, logs / "plugins/profile")
         equal(again.status, INTERNAL, "status for a file that is there")
-        contains(again.text, "has a file of host 127.0.0.1:9012 already", "its text")
+        contains(again.text, "has a file of host 127.0.0.1:9012 already", "the error's text")
         named = request(logs / "plugins/profile", "other")
         named.opts.override_hostname = "../x/y"
         equal(calls.call(PROFILE, named).status, OK, "status with a host name of many parts")
@@ -112,9 +113,9 @@ def a_snapshot_with_a_name_is_a_file_where_its_session_began(t):
                 target.ask("burst 4")
                 again = snapshot("shot-1")
                 equal(again.status, INTERNAL, "status for a file that is there")
-                contains(again.text, "has a file of host 127.0.0.1:9012 already", "its text")
+                contains(again.text, "has a file of host 127.0.0.1:9012 already", "the error's text")
                 # The refused snapshot has taken no data.
-                equal(trace_of(snapshot("").message).count("burst"), 4, "spans of one without a name")
+                equal(trace_of(snapshot("").message).count("burst"), 4, "spans of a snapshot without a name")
             calls.expect(PROFILER + "StopContinuousProfiling", service.StopContinuousProfilingRequest(),
                          "StopContinuousProfilingResponse")
     equal(files_below(t.dir), ["logs/plugins/profile/shot-1/127.0.0.1_9012.xplane.pb"], "files")
@@ -181,7 +182,7 @@ def a_large_file_needs_no_memory(t):
     grown_kib = watch.end().anonymous_kib - before_kib
     if SANITIZERS == "no":
         check(grown_kib < MAX_GROWTH_KIB, f"the server grew by {grown_kib} KiB")
-    wait_until(lambda: len(read_fds(server)) <= len(fds), "its descriptors to be as before")
+    wait_until(lambda: len(read_fds(server)) <= len(fds), "the server to have as few descriptors as before")
 
 
 @test

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Tests proftap start, snapshot and stop: no data is lost between parts, the names that each server
-accepts, and all messages."""
+"""Tests proftap start, snapshot and stop: no data is lost between snapshots, each server gets the method names that it
+knows, and all messages."""
 import json
 import os
 import re
@@ -88,7 +88,8 @@ def looks_in_one_run_are_one_process(t):
     # New spans begin before each snapshot, so that even a late one has some.
     for _ in range(2):
         target.send("paced 1000 1000")
-        wait_until(lambda: look("snapshot", f"look{len(list(run_dir.glob('*.pb')))}").count("paced") > 0, "spans in a look")
+        wait_until(lambda: look("snapshot", f"look{len(list(run_dir.glob('*.pb')))}").count("paced") > 0,
+                   "spans in a snapshot")
     target.obeyed(2)
     look("stop", "last")
     result = json.loads(call("report", "--json", run_dir).stdout)
@@ -111,7 +112,7 @@ def long_session_lies_in_files(t):
     target.ask(f"flood {WAVES}")
     wait_until(lambda: sum(read_spools(server).values()) >= FILED_BYTES, "the files")
     if SANITIZERS == "no":
-        wait_until(lambda: read_memory_kib(server)[0] < MAX_HELD_KIB, "their memory to be let go")
+        wait_until(lambda: read_memory_kib(server)[0] < MAX_HELD_KIB, "the server's memory to be freed")
     path = call("snapshot", target.port, "--log_dir", t.dir / "logs").stdout.strip()
     equal(count_spans(report(path)), {"wave": WAVES, "flood": WAVES}, "spans")
     wait_until(lambda: not read_spools(server), "the files to be gone")
@@ -182,14 +183,15 @@ def options_are_those_of_a_capture(t):
     target.ask("await 1")
     equal(target.ask("enabled 2"), "0", "level 2")
     said = call("capture", target.port, 10, code=4).stderr
-    contains(said, f"; if it is yours, proftap stop 127.0.0.1:{target.port} ends it\n", "to a capture")
+    contains(said, f"; if it is yours, proftap stop 127.0.0.1:{target.port} ends it\n", "the message to a capture")
     said = call("start", target.port, code=4).stderr
     contains(said, "session mine: until it is stopped", "owner of the session")
     contains(said, f"ends by proftap stop 127.0.0.1:{target.port}", "the remedy")
     contains(call("start", target.port, "-o", "ptap_max_capture_byte=1", code=2).stderr,
              "ptap_max_capture_bytes", "the nearest key")
     contains(call("start", target.port, "--delay_ms", 10, code=2).stderr, "for proftap capture", "delay")
-    contains(call("start", f"{target.port},1", code=2).stderr, "2 targets given; only one is allowed", "two")
+    contains(call("start", f"{target.port},1", code=2).stderr, "2 targets given; only one is allowed",
+             "message about two targets")
     contains(fetch(t, "snapshot", target, "--session", "other", code=1).stderr,
              "no continuous session other runs there", "another session")
     target.ask("burst 3")
@@ -237,8 +239,8 @@ def a_stop_is_reported_by_the_snapshot_that_it_was_in(t):
     target.ask("burst 10")
     said.append(fetch(t, "stop", target).stderr)
     equal([bool(re.search(r"stopped \(SIGSTOP or a debugger\) for about ([5-9]\d\d|\d{4,}) ms", s)) for s in said], [True, False, False],
-          f"author of the message: {said}")
-    equal(["SIGSTOP" in s for s in said], [True, False, False], f"authors of messages: {said}")
+          f"which outputs report the length of the stop: {said}")
+    equal(["SIGSTOP" in s for s in said], [True, False, False], f"which outputs report the stop: {said}")
 
 
 @test
@@ -316,7 +318,7 @@ def a_snapshot_that_a_stock_server_keeps_is_reported_without_a_path(t):
     port = FakeServer(t, lambda c: c.reply(b""), unknown=b"/proftap.v1.").port
     done = fetch(t, "snapshot", port, code=1)
     contains(done.stderr, "the server kept the trace: it sent none", "standard error")
-    check(str(t.dir) not in done.stderr, f"a place that the server never heard of: {done.stderr!r}")
+    check(str(t.dir) not in done.stderr, f"a path that the server did not get: {done.stderr!r}")
     equal(files(t), [], "files")
 
 

@@ -65,7 +65,7 @@ def the_mode_is_the_same_whatever_the_umask_is(t):
 def a_relative_path_is_the_callers(t):
     target = t.keep(Target(prefix=("env", "-C", t.dir)))
     equal(start(target, "relative.sock"), 0, "ptap_server_start_with")
-    check((t.dir / "relative.sock").is_socket(), "the socket is where the program is")
+    check((t.dir / "relative.sock").is_socket(), "the socket is not in the program's directory")
 
 
 @test
@@ -97,7 +97,7 @@ def a_stale_socket_is_replaced(t):
     path = t.dir / "stale.sock"
     with socket.socket(socket.AF_UNIX) as dead:
         dead.bind(str(path))
-    check(path.is_socket(), "a socket without anybody")
+    check(path.is_socket(), "the socket of the closed listener is gone")
     check_works(t, serve(t, path))
 
 
@@ -122,7 +122,7 @@ def one_of_many_servers_takes_over_a_stale_socket(t):
         target.send(f"start 0 0 0 unix:{path}")
     results = sorted(int(target.read_line().split()[0]) for target in targets)
     equal(results, [-errno.EADDRINUSE] * 5 + [0], "results")
-    check(path.is_socket(), "the path is there")
+    check(path.is_socket(), "no socket is at the path")
 
 
 @test

@@ -28,7 +28,7 @@ def count(paths, name="span"):
 
 def check_split(t, capture, port, n_events, max_bytes):
     paths = capture.stdout.splitlines()
-    check(len(paths) > 1, f"it was not split: {paths}")
+    check(len(paths) > 1, f"the trace was not split: {paths}")
     equal(names(capture), [f"fake_{port}-p{i + 1}.xplane.pb" for i in range(len(paths))], "files")
     equal(sum(count(paths)), n_events, "spans")
     check(min(count(paths)) > 0, "a file without spans")
@@ -73,10 +73,10 @@ def scripts_get_the_list(t):
     server = stream_server(t, whole(space(10000)))
     result = json.loads(t.capture(server, MS, "--split=100000", "--json").stdout)
     check(len(result["files"]) > 1, f"files: {result['files']}")
-    equal(result["files"][0], result["file"], "the first one")
+    equal(result["files"][0], result["file"], "the first file")
     equal(sum(count(result["files"])), 10000, "spans")
     result = json.loads(t.capture(server, MS, "--json").stdout)
-    equal(result["files"], [result["file"]], "files of one that is not split")
+    equal(result["files"], [result["file"]], "files of a trace that is not split")
 
 
 @test

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Tests proftap capture --ssh: one command makes, uses and closes the tunnel, and reports why it cannot."""
+"""Tests proftap capture --ssh: one command makes, uses and closes the tunnel, or reports why there is none."""
 import json
 import os
 import re
@@ -57,7 +57,7 @@ def a_jump_host_is_gone_through(t):
     capture.finish()
     equal(capture.trace.count("burst"), 7, "spans")
     contains(capture.stderr, f" at inner:{target.port}\n", "the summary")
-    equal(sshd.count_logins(), 2, "logins: of the jump, and behind it")
+    equal(sshd.count_logins(), 2, "logins: at the jump host, and at the host behind it")
     # The ssh of the jump is started by ssh itself, and ends after it.
     wait_until(lambda: not sshd.find_clients(), "the ssh that jumps to end")
     sshd.check_nothing_left()
@@ -84,7 +84,7 @@ def sessions_and_their_line_go_through_a_tunnel_too(t):
 
 @test
 def a_program_of_a_host_daemon_can_be_at_the_other_end(t):
-    """The name is one that stock clients use. Neither ssh nor the machine there looks it up."""
+    """Stock clients use names like PID.localhost, too. Neither ssh nor the machine at the other end looks them up."""
     sshd, host = Sshd(t), Host(t)
     targets = [start_target(t) for _ in range(2)]
     host.await_pids(*(target.pid for target in targets))
@@ -268,7 +268,7 @@ def bad_destination_is_wrong_usage(t):
 
 @test
 def lists_pids_and_names_are_of_the_other_machine(t):
-    """On this side nobody has a server, because the runtime directory is another one."""
+    """The client's side has no servers, because its runtime directory is another one."""
     sshd, name = Sshd(t), f"lone-{os.getpid()}"
     (t.dir / name).symlink_to(TARGET)
     # The words of its command line must not be taken for columns of the list.
@@ -315,7 +315,7 @@ def a_session_without_a_runtime_directory_sees_programs_that_have_one(t):
 
 @test
 def a_number_on_which_nobody_listens_there_is_a_pid_of_the_other_machine(t):
-    """This holds for a pid that could be a port, for one beside a real port, and for every command with --ssh."""
+    """A pid may be small enough for a port, or stand beside a real port, in every command with --ssh."""
     sshd, target, other = Sshd(t), named(t, "two words"), t.target().serve()
     environment = {**os.environ, "XDG_RUNTIME_DIR": str(t.dir)}
 
@@ -373,14 +373,15 @@ def a_name_of_two_there_means_the_newest_or_all_with_the_option(t):
     contains(capture(code=2).stderr, f"{name}: more than one target has that name at gpu7", "without a choice")
     equal(len(capture("--all").stdout.splitlines()), 2, "files of --all")
     contains(capture("--all", "--host_name", "one", code=2).stderr, "--host_name: 1 names for 2 targets", "one name for both")
-    # The list shows times in seconds: if both began in the same second, neither is the newest.
+    # The list shows times in seconds: if both programs began in the same second, neither is the newest.
     rows = subprocess.run([*sshd.prefix, PROFTAP, "list", "--ssh", "gpu7"], env=environment, capture_output=True, text=True,
                           check=True).stdout
     since = [re.search(rf"^ *{target.pid} .* (\d\d:\d\d:\d\d) ", rows, re.M)[1] for target in (older, newer)]
     if since[0] != since[1]:
         contains(capture("--newest").stderr, f"(pid {newer.pid})", "the newest")
     else:
-        contains(capture("--newest", code=2).stderr, "more than one target has that name at gpu7", "two of the same second")
+        contains(capture("--newest", code=2).stderr, "more than one target has that name at gpu7",
+                 "two programs that began in the same second")
 
 
 run()

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Tests the client with the servers of JAX and TensorFlow: its requests to them, what they keep,
-and what it tries again."""
+"""Tests the client with the servers of JAX and TensorFlow: its requests, traces that these servers keep, and calls that
+the client tries again."""
 import json
 import os
 import signal
@@ -43,7 +43,7 @@ def ask(t, *options):
 @test
 def a_request_fills_every_field_that_stock_servers_read(t):
     request, run_dir = ask(t, "--delay", "5")
-    check(request.emit_xspace, "it was not asked for the data")
+    check(request.emit_xspace, "the server was not asked for the data")
     equal((request.duration_ms, request.opts.duration_ms), (MS, MS), "durations")
     equal((request.session_id, request.opts.session_id), (run_dir.name, run_dir.name), "session ids")
     equal(request.repository_root, str(run_dir.parent.resolve()), "the repository")
@@ -80,7 +80,7 @@ def server_writes_makes_the_server_write(t):
     equal((methods, requests[0].emit_xspace), (["Profile"], False), "the request")
     place = f"{log_dir.resolve()}/plugins/profile/mine"
     equal(f"{requests[0].repository_root}/{requests[0].session_id}", place, "the directory")
-    contains(c.stderr, f"the server kept the trace: it wrote it to its own disk, under {place} of", "said")
+    contains(c.stderr, f"the server kept the trace: it wrote it to its own disk, under {place} of", "standard error")
     equal((c.stdout, c.left()), ("", []), "standard output and what is left")
     result = json.loads(t.capture(server, MS, "--server_writes", "--run", "mine", "--json",
                                   log_dir=log_dir).stdout)
@@ -95,13 +95,14 @@ def server_writes_takes_traces_that_are_sent(t):
     ours.ask("await 1", "burst 10")
     c.finish()
     contains(c.stderr, "captured 2 of 2 targets\n", "the headline")
-    contains(c.stderr, f"127.0.0.1:{kept.port}: the server kept the trace: ", "the one that wrote")
-    equal(c.trace.count("burst"), 10, "spans of the one that did not")
+    contains(c.stderr, f"127.0.0.1:{kept.port}: the server kept the trace: ",
+             "message about the server that kept the trace")
+    equal(c.trace.count("burst"), 10, "spans of the server that sent the trace")
 
 
 @test
 def server_writes_takes_a_url(t):
-    """proftap's servers cannot, and do not get the request. No file is here unless a server sends data nevertheless."""
+    """proftap's servers cannot write to a URL, and get no request. No file is here unless a server sends data."""
     url, work = "gs://bucket/x", t.dir / "work"
     work.mkdir()
 
@@ -111,7 +112,8 @@ def server_writes_takes_a_url(t):
         equal(done.returncode, code, f"exit status of {words}: {done.stderr}")
         return done
 
-    contains(capture(1, MS, "--log_dir", url, code=1).stderr, "; with --server_writes the target's server writes there if it can, ", "without")
+    contains(capture(1, MS, "--log_dir", url, code=1).stderr, "; with --server_writes the target's server writes there if it can, ",
+             "message without --server_writes")
     requests = []
     kept = serve(t, lambda c: c.reply(b""), requests)
     ours, sent = t.target().serve(), serve(t, lambda c: c.reply(field(8, space())))
@@ -121,24 +123,23 @@ def server_writes_takes_a_url(t):
         contains(done.stderr, f"the server kept the trace: it wrote it to {url}/plugins/profile/mine\n", "the message")
         request = requests.pop()
         equal((request.repository_root, request.session_id, request.emit_xspace), (f"{url}/plugins/profile", "mine", False),
-              "the calls")
+              "directory, session and emit_xspace of the request")
     equal(json.loads(capture(kept.port, *where, url, "--json").stdout)["server_dir"], f"{url}/plugins/profile/mine", "JSON")
     refused = f"127.0.0.1:{ours.port}: proftap's servers do not write to {url}; leave --server_writes out and give a path"
-    contains(capture(ours.port, *where, url, code=1).stderr, refused, "ours")
+    contains(capture(ours.port, *where, url, code=1).stderr, refused, "message about proftap's server")
     done = capture(f"{ours.port},{kept.port}", *where, url, code=7)
-    contains(done.stderr, refused, "ours, of two")
-    check("view:" not in done.stderr, f"nothing is here: {done.stderr}")
+    contains(done.stderr, refused, "message about proftap's server of two")
+    check("view:" not in done.stderr, f"a view command without a local file: {done.stderr}")
     equal(list(work.iterdir()), [], "remaining files")
     done = capture(sent.port, *where, url)
-    contains(done.stderr, f"  warning: {url}: the server sent the trace instead of writing it there\n", "one that sends it")
+    contains(done.stderr, f"  warning: {url}: the server sent the trace instead of writing it there\n",
+             "warning about the server that sent the trace")
     check(done.stdout.startswith(f"{work}/proftap-") and Path(done.stdout.strip()).exists(), done.stdout)
 
 
 @test
 def options_that_they_do_not_know_are_named(t):
-    """Only proftap's options are named, and only if a target has such a server and does not get its
-    trace by a server of proftap's.
-    """
+    """The warning names only proftap's options, and comes only for a target whose trace is from a stock server."""
     options = ("--max_bytes", "2000000", "-o", "ptap_usage_interval_ms=0", "-o", "host_tracer_level=3",
                "-o", "gpu_max_annotation_strings=5")
     words = "ptap_usage_interval_ms, ptap_max_capture_bytes (--max_bytes): without effect: this server is not one of proftap's"
@@ -147,10 +148,11 @@ def options_that_they_do_not_know_are_named(t):
     for warned in (t.capture(stock, MS, *options), t.capture(kept, MS, *options, "--server_writes")):
         equal(warned.stderr.count(f"\n  warning: {words}\n"), 1, f"warnings in {warned.stderr}")
     equal(json.loads(t.capture(kept, MS, *options, "--server_writes", "--json").stdout)["warnings"], [words], "JSON")
-    check("without effect" not in t.capture(stock, MS, *options[4:]).stderr, "options that it knows are named")
+    check("without effect" not in t.capture(stock, MS, *options[4:]).stderr,
+          "options that the stock server knows are named")
     for how in ((), ("--server_writes",)):
         said = t.capture(ours, 200, *options[:2], *how).stderr
-        check("without effect" not in said, f"ours is said not to know its options {how}: {said}")
+        check("without effect" not in said, f"a warning about proftap's own server with {how}: {said}")
     said = t.capture(f"{stock.port},{ours.port}", 200, *options[:2]).stderr
     equal(said.count("  warning: ptap_max_capture_bytes (--max_bytes): without effect"), 1, f"message about two targets: {said}")
     session = FakeServer(t, lambda c: c.reply(b""), unknown=b"/proftap.v1.")
@@ -216,7 +218,7 @@ def servers_of_this_machine_are_listed_without_a_recording(t):
     equal((row["name"], row["address"], row["server"], row["state"], row["uid"], row["socket"]),
           (name, "127.0.0.1", "JAX", "unknown", os.geteuid(), ""), "the row")
     check(0 < time.time_ns() - row["since_unix_ns"] < 600e9, f"since {row['since_unix_ns']}")
-    equal(set(stock.calls), {"Monitor"}, "its calls")
+    equal(set(stock.calls), {"Monitor"}, "calls of the stock server")
     text = subprocess.run([PROFTAP, "list"], check=True, capture_output=True, text=True).stdout
     row, = (line.split() for line in text.splitlines() if line.split()[0] == str(stock.pid))
     script = stock_program.__file__
@@ -233,7 +235,7 @@ def library_names_do_not_matter(t):
     rows = listed(t)
     for make, program in programs:
         equal(rows[program.pid, program.port]["server"], make, f"the make of {program.name}")
-        wait_until(lambda: program.calls, f"{program.name} to say what it was asked")
+        wait_until(lambda: program.calls, f"{program.name} to report its calls")
         equal(set(program.calls), {"Monitor"}, f"calls of {program.name}")
     contains(t.capture(linked.pid, MS).stderr, "spans 3 on 1 thread", "the summary")
 
@@ -253,9 +255,9 @@ def the_next_program_may_have_a_stock_server(t):
     name = f"jax-{os.getpid()}"
     old = StockProgram(t, f"{name}-a")
     waiting = t.keep(Process("proftap", [PROFTAP, "capture", "--next", f"{name}-*", str(MS), "--log_dir", t.dir / "next"]))
-    wait_until(lambda: "Monitor" in old.calls, "it to look who is there")
+    wait_until(lambda: "Monitor" in old.calls, "proftap to look for running programs")
     new = StockProgram(t, f"{name}-b")
-    equal(waiting.wait(), 0, f"how it ended: {waiting.err}")
+    equal(waiting.wait(), 0, f"exit status of proftap: {waiting.err}")
     for thread in waiting.threads:
         thread.join()
     contains("".join(waiting.err), f":{new.port}", "recorded programs")
@@ -268,7 +270,7 @@ def a_stock_server_is_not_listed_as_a_host_daemon(t):
     for where, words in ((stock.port, "no host daemon: it is the profiler server of one program"),
                          (f"localhost:{port}", f"no host daemon there; start one with proftapd --host --listen 127.0.0.1:{port}")):
         done = subprocess.run([PROFTAP, "list", str(where)], capture_output=True, text=True)
-        check(done.returncode, "it has listed something")
+        check(done.returncode, "proftap list has succeeded")
         contains(done.stderr, words, f"message about {where}")
 
 
@@ -295,7 +297,7 @@ def a_program_with_two_servers_is_recorded_once(t):
 
 @test
 def capture_names_the_server_that_records_annotations(t):
-    """Their own servers record annotations, and proftap's do not."""
+    """JAX's own server records the program's annotations, and proftap's server in the same program does not."""
     need_no_sanitizer("cannot be preloaded into other programs")
     words = "which jax.profiler.start_server(PORT) starts"
     stock = StockProgram(t, f"jax-{os.getpid()}", env={**make_environment(t), "PROFTAP_SERVER": "0",
@@ -307,12 +309,13 @@ def capture_names_the_server_that_records_annotations(t):
     contains(done.stderr, words, "reason why nothing was recorded")
     contains(subprocess.run([PROFTAP, "ps", str(stock.pid)], **how).stderr, words, "output of ps")
     contains(subprocess.run([PROFTAP, "ps", str(stock.port)], **how).stderr,
-             f"do not report open spans; record the program instead: proftap capture 127.0.0.1:{stock.port} 1000", "ps of JAX's")
+             f"do not report open spans; record the program instead: proftap capture 127.0.0.1:{stock.port} 1000",
+             "output of ps for the port of JAX's server")
 
 
 @test
 def reports_name_the_processes_of_stock_servers(t):
-    """Their traces have neither name nor pid. The client adds both, because it knows which process listens there."""
+    """Traces of stock servers have no name and no pid. The client adds both, because it knows which process listens."""
     programs = [StockProgram(t, f"jax-{i}-{os.getpid()}") for i in range(2)]
     t.capture(",".join(str(p.port) for p in programs), MS, "--run", "two", log_dir=t.dir / "logs")
     t.capture(programs[0].port, MS, "--run", "one", log_dir=t.dir / "logs")
@@ -339,7 +342,7 @@ signal.pause()
 
 @test
 def other_listeners_are_left_alone(t):
-    """The list does not connect to a program without such a library. A silent program with it delays nobody."""
+    """The list connects to no program without a sign of a stock server. A silent program with one delays nobody."""
     other = StockProgram(t, "other", "libother.so")
     (t.dir / "libjax_common.so").write_bytes(b"no library")
     silent = t.keep(Process("silent", ["/usr/bin/python3", "-c", LISTENS, t.dir / "libjax_common.so"]))
@@ -347,9 +350,9 @@ def other_listeners_are_left_alone(t):
     start = time.monotonic()
     found = listed(t)
     in_time(time.monotonic() - start, 1 * SLOWNESS, "the list")
-    check((other.pid, other.port) not in found, "the one without a library is listed")
-    check((silent.pid, silent.port) not in found, "the silent one is listed")
-    equal(other.calls, [], "calls of the one without a library")
+    check((other.pid, other.port) not in found, "the program without a library is listed")
+    check((silent.pid, silent.port) not in found, "the silent program is listed")
+    equal(other.calls, [], "calls of the program without a library")
 
 
 STOPPED = {"thread": "grpcpp_sync_ser"}
@@ -379,7 +382,7 @@ def a_stopped_stock_program_is_listed_as_stopped(t):
         contains(t.capture(program.port, MS, code=5).stderr, f"{program.name} (pid {program.pid}), which listens on that port, "
                  f"is stopped; kill -CONT {program.pid}", f"message about the port of {program.name}")
     os.kill(stock.pid, signal.SIGCONT)
-    contains(t.capture(name, MS).stderr, "spans 3 on 1 thread", "when it goes on")
+    contains(t.capture(name, MS).stderr, "spans 3 on 1 thread", "the summary after the program was continued")
     equal(stock.calls.count("Profile"), 1, "recordings")
 
 
@@ -428,7 +431,7 @@ def the_doctor_recognises_a_stock_server(t):
     contains(found["target_server"]["text"], f"127.0.0.1:{stock.port}: JAX profiler server of {name}", "the program")
     expect(found, "target_process", "yes")
     expect(found, "target_library", "none")
-    equal(set(stock.calls), {"Monitor"}, "its calls")
+    equal(set(stock.calls), {"Monitor"}, "calls of the stock server")
 
 
 run()

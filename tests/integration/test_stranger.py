@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Tests other services on the port: the client reports at once what it can recognise, and exits with 5."""
+"""Tests other services on the port: the client reports at once what it can recognise. It exits with 5, or with 1 after
+an answer that makes no sense."""
 import http.server
 import os
 import signal
@@ -31,7 +32,7 @@ class Banner(socketserver.BaseRequestHandler):
 
 
 class Redis(socketserver.BaseRequestHandler):
-    """Answers each line with an error, and colours."""
+    """Answers with an error that has an escape sequence for a colour."""
 
     def handle(self):
         while self.request.recv(4096):
@@ -132,7 +133,7 @@ def a_silent_server_is_given_up_long_before_the_timeout(t):
 
 @test
 def a_silent_server_is_not_called_slow(t):
-    """This holds also if the user's timeout ends first."""
+    """The client reports the silence even if the user's timeout ends first."""
     with socket.create_server(("127.0.0.1", 0)) as silent:
         check_stranger(t, silent.getsockname()[1], "it accepts the connection and sends nothing",
                        "--timeout", "300", within_s=4)

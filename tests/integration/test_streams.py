@@ -80,7 +80,7 @@ def a_limit_on_files_is_an_error_like_others(t):
     equal((done.returncode, done.stdout), (1, ""), "exit and output")
     contains(done.stderr, "cannot write the trace: file too large; allow larger files (ulimit -f)",
              "standard error")
-    check(not (t.dir / "logs").exists(), "something is left")
+    check(not (t.dir / "logs").exists(), "a log directory is left")
 
 
 @test

@@ -35,7 +35,7 @@ NO_PID = 5_000_000  # above all pids
 
 
 def count_spans(path):
-    """{(plane, name): count}"""
+    """Returns {(plane, name): count} of a trace's spans."""
     done = subprocess.run([PROFTAP, "report", "--json", path], check=True, capture_output=True)
     return {(plane["name"], row["name"]): row["count"] for plane in json.loads(done.stdout)["planes"]
             for thread in plane["threads"] for row in thread["spans"]}
@@ -63,7 +63,7 @@ def children_and_theirs_are_in_their_parents_trace_on_its_time(t):
     for child, n in ((first, 5), (second, 5)):
         plane = trace.process(child.pid)
         equal(plane.count("burst"), n, f"spans of the child {child.pid}")
-        equal(plane.host_stat("process_id"), child.pid, "its plane's process_id")
+        equal(plane.host_stat("process_id"), child.pid, "process_id of the child's plane")
     # The parent's last span began after the children's.
     step = trace.threads[0].named("slow")[0].start_ps
     last = max(e.start_ps for line in trace.process(first.pid).threads for e in line.named("burst"))
@@ -163,7 +163,7 @@ def a_large_trace_of_a_child_needs_no_memory(t):
     check(size > 40e6, f"the file has only {size} bytes")
     counts = count_spans(capture.path)
     equal(counts[f"/host:CPU target [{child.pid}]", "burst"], 4, "small spans of the child")
-    check(counts[f"/host:CPU target [{child.pid}]", "wave"] > LARGE // 2, f"large ones: {counts}")
+    check(counts[f"/host:CPU target [{child.pid}]", "wave"] > LARGE // 2, f"large spans of the child: {counts}")
     if SANITIZERS == "no":
         check(peak.kib < MAX_KIB, f"{peak.kib} KiB of memory")
 
@@ -268,7 +268,7 @@ class HungConnection(Connection):
 
 
 class HungServer(FakeServer):
-    """A child that hangs, as its parent sees it. All add their (event, time) to one list, |heard|."""
+    """A child that hangs, as its parent sees it. All such children add (event, time) to one list, |heard|."""
 
     connection = HungConnection
 
@@ -294,7 +294,7 @@ class HungServer(FakeServer):
 
 
 class BusyConnection(HungConnection):
-    """It records for another client."""
+    """A connection to a server that records for another client."""
 
     def begin_call(self, stream):
         self.heard.append(("asked", time.monotonic()))
@@ -386,7 +386,7 @@ def children_that_hang_are_given_up_together(t):
     children = [Child(t, target, f"child{i}") for i in range(STOPPED)]
     alive = Child(t, target, "alive")
     servers = [find_proftapd(child.pid) for child in children]
-    # Continues the servers even if the test fails, before their programs end.
+    # The servers are continued even if the test fails, before their programs end.
     t.at_end.append(lambda: [os.kill(server, signal.SIGCONT) for server in servers])
     heard = []
     for number in range(HUNG):
@@ -400,9 +400,9 @@ def children_that_hang_are_given_up_together(t):
             os.kill(server, signal.SIGSTOP)
         calls.terminate("all")
         trace = trace_of(calls.finish(stream, patience_s=PATIENCE_S).message)
-    wait_until(lambda: len(heard) == 2 * HUNG, "all to be given up")
-    # All were asked before the first was given up, so no question waited for another's answer.
-    equal([what for what, _ in heard], ["asked"] * HUNG + ["left"] * HUNG, "their answers")
+    wait_until(lambda: len(heard) == 2 * HUNG, "all hanging children to be given up")
+    # All children were asked before the first was given up, so no request waited for the answer to another.
+    equal([what for what, _ in heard], ["asked"] * HUNG + ["left"] * HUNG, "events of the hanging servers")
     spread = heard[HUNG - 1][1] - heard[0][1]
     check(spread < HUNG, f"{spread:.1f} s from the first to the last that was asked")
     warnings = " ".join(trace.space.warnings)

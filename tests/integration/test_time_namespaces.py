@@ -16,7 +16,7 @@ from web_api import Api
 
 AHEAD_S = 100000
 NAMESPACE = ("unshare", "--time", "--monotonic", str(AHEAD_S), "--fork", "--kill-child")
-# Unix time is compared with CLOCK_MONOTONIC once, at the beginning.
+# The tolerance of spans' times, because Unix time is compared with CLOCK_MONOTONIC only once, at the beginning.
 NEAR_NS = 10**6
 NO_EXEC = "sandbox errno execve execveat"
 
@@ -119,7 +119,7 @@ def times_are_right_with_a_daemon_in_the_namespace(t):
 
 @test
 def times_of_a_capture_by_http_are_of_one_clock(t):
-    """The program's server reports the start in the time outside, and the daemon has another clock."""
+    """The program's server reports the start by the clock outside the namespace, and the daemon has another clock."""
     need_namespaces(*NAMESPACE[1:])
     api = Api(t, prefix=NAMESPACE)
     capture = api.await_capture(api.capture(target=api.target().pid, duration_ms=50))
@@ -163,7 +163,7 @@ def a_child_that_cannot_be_followed(t):
     seen = capture.trace.process(child)
     equal(seen.host_stats["ptap_descendant_of"].value, target.pid, "its ancestor")
     equal(set(seen.usage), {"process cpu %", "process rss MiB"}, "its usage")
-    equal(seen.lines, [], "lines of what it did")
+    equal(seen.lines, [], "lines of the child")
 
 
 if __name__ == "__main__":

@@ -59,14 +59,14 @@ def a_trace_needs_no_server(t):
     start_trace(target, log_dir)
     equal((target.ask("port"), target.ask("enabled 2")), ("0", "1"), "port and level")
     listed = subprocess.run([PROFTAP, "list"], capture_output=True, text=True, timeout=20).stdout
-    check(f" {target.pid} " not in f" {listed} ", f"nobody can connect to it, yet: {listed}")
+    check(f" {target.pid} " not in f" {listed} ", f"the program is listed, but nobody can connect to it: {listed}")
     target.ask("burst 100")
     stop_trace(target)
     equal(target.ask("enabled 1"), "0", "ptap_enabled(1) after the stop")
     target.ask("burst 7")
     path = only_file(log_dir)
     equal(path.name, f"{socket.gethostname()}_target_{target.pid}.xplane.pb", "the file's name")
-    equal(path.parent.parent, log_dir / "plugins/profile", "its place")
+    equal(path.parent.parent, log_dir / "plugins/profile", "the directory of runs")
     trace = Trace(path)
     equal(trace.count("burst"), 100, "spans")
     check("process cpu %" in trace.usage, f"counters {sorted(trace.usage)}")
@@ -322,7 +322,7 @@ def switched_off_is_no_trace_and_no_error(t):
     start_trace(target, t.dir / "logs")
     equal(target.ask("enabled 1"), "0", "ptap_enabled(1)")
     stop_trace(target)
-    check(not (t.dir / "logs").exists(), "there is a directory")
+    check(not (t.dir / "logs").exists(), "a trace that is switched off has made a directory")
 
 
 def read_standing(pid):

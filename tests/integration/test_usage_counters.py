@@ -127,7 +127,7 @@ def the_processor_goes_to_the_threads_that_used_it(t):
 
 
 def sample_times_ns(trace, name):
-    """CLOCK_MONOTONIC."""
+    """Returns the samples' CLOCK_MONOTONIC times."""
     begin_ns = trace.environment["ptap_monotonic_start_ns"].value
     return [begin_ns + e.start_ps // 1000 for e in trace.usage[name].events]
 
@@ -232,7 +232,7 @@ def a_program_that_execs_leaves_what_was_sampled(t):
 
 @test
 def unreadable_counters_are_left_out(t):
-    """The I/O of a process that cannot be dumped is not for everyone."""
+    """The kernel hides the I/O counters of an undumpable process from its user's other processes."""
     need_root()
     proftapd = t.dir / "proftapd"
     shutil.copy(PROFTAPD, proftapd)
@@ -293,7 +293,7 @@ while True:
         break
 used = [resource.getrusage(who) for who in (resource.RUSAGE_SELF, resource.RUSAGE_CHILDREN)]
 print(sum(u.ru_utime + u.ru_stime for u in used), time.monotonic_ns(), flush=True)
-# For samples to come.
+# Time for more samples.
 time.sleep(0.5)
 """
 
@@ -336,7 +336,7 @@ def a_sum_has_what_descendants_use(t):
         children = find_descendants(process.trace)
         each = sorted(total(child.usage["process cpu %"]) / 100 for child in children)[-3:]
         check(all(known - 0.05 - blind_s < s < known + 0.15 for s, known in zip(each, (0.6, 0.8, 0.8))),
-              f"{mode}: {each} of each, blind for {blind_s} s")
+              f"{mode}: the children used {each} s, blind for {blind_s} s")
         for child in children:
             equal(set(child.usage), {"process cpu %", "process rss MiB"}, "counters of a child")
             check(max(values(child.usage["process rss MiB"]), default=1) > 0.3, "a child's memory")
@@ -387,11 +387,11 @@ def busiest_of_many_descendants_have_a_plane_and_the_rest_is_counted(t):
     equal(answer, "done", "the host")
     capture = t.capture(host, 300)
     equal(host.ask("[os.kill(pid, 9) for pid in crowd]"), "done", "the host")
-    # proftapd is one of its descendants, or was adopted.
+    # proftapd is a descendant of the host, too, unless it was adopted.
     said = [re.fullmatch(r"usage of the process and its children is without (\d+) of them: 512 are counted", w)
             for w in capture.warnings]
     left_out = [int(found[1]) for found in said if found]
-    equal(len(left_out), 1, f"warnings of it: {capture.warnings}")
+    equal(len(left_out), 1, f"warnings of left-out processes: {capture.warnings}")
     check(n - 512 <= left_out[0] <= n - 512 + 1, f"left out: {left_out[0]} of {n}")
     equal(len(find_descendants(capture.trace)), 32, "planes of descendants")
 

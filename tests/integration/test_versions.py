@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Tests starts with a proftapd whose version does not fit the library's, and with a PROFTAPD that
-is no proftapd: the start fails with one sentence, leaves nothing behind, and the next one works."""
+"""Tests that ptap_server_start() fails with one sentence if proftapd's version does not fit the library's or PROFTAPD
+is no proftapd, that a failed start leaves nothing behind, and that the next start works."""
 import errno
 import re
 import time

@@ -16,7 +16,7 @@ from fixture import check, contains, equal, free_port, run, test, wait_until
 from processes import PROFTAP, count_connections
 from viewing import ORIGIN, View, convert
 
-# The bytes on their way to a client that does not read, beside those in the sender's kernel.
+# The receive buffer of a client that does not read; the sender's kernel keeps further bytes.
 RECEIVE_BYTES = 1 << 18
 TRACE = GOLDEN / "args.xplane.pb"
 
@@ -113,7 +113,7 @@ def everything_else_is_not_found(t):
 
 @test
 def without_the_library_it_says_what_can_be_done(t):
-    """The loader finds a file of the library's name that is no library, as if the library were not installed."""
+    """An empty file has the library's name, so loading fails as if the library were not installed."""
     (t.dir / "libmicrohttpd.so.12").touch()
     says(refuse(TRACE, env={"LD_LIBRARY_PATH": str(t.dir)}), "libmicrohttpd.so.12: not found, and serving pages needs it; install it",
          ", or write a file to open yourself: proftap convert -t perfetto")
@@ -137,7 +137,8 @@ def other_names_of_this_machine_are_refused(t):
 
 @test
 def a_stranger_gets_nothing_and_spends_nothing(t):
-    """Strangers are pages of other sites, even one that knows the link. The only answer is left for the Perfetto UI."""
+    """Strangers are pages of other sites, even one that knows the link. Afterwards the view
+    still has its one answer for the Perfetto UI."""
     view = View(t, TRACE)
     expected = convert(t, TRACE)
     strangers = [{"origin": origin} for origin in ("https://evil.example", "null", f"{ORIGIN}.evil.example", ORIGIN.replace("https", "http"),
@@ -149,7 +150,7 @@ def a_stranger_gets_nothing_and_spends_nothing(t):
             status, headers, data = view.ask(method, path, **asked)
             equal((status, data), (403, b""), f"{method} {path} as {asked}")
             equal([name for name in headers if name.startswith("Access-Control-")], [], f"CORS headers of {method} {path} for {asked}")
-    check(view.popen.poll() is None, "it ended")
+    check(view.popen.poll() is None, "the view ended")
     equal(view.ask(origin=None, more={"Sec-Fetch-Site": "none"}, method="HEAD")[0], 200, "a person who types the address")
     equal(view.fetch() == expected, True, "the bytes that the Perfetto UI gets")
     equal(view.wait(), 0, "exit")
@@ -199,9 +200,9 @@ def a_fetch_that_was_cut_does_not_count(t):
     with view.connect(RECEIVE_BYTES) as s:
         view.request(s)
         check(len(s.recv(1000)) > 0, "nothing came")
-    wait_until(lambda: count_connections(view.pid) == 0, "it to see the end of the connection")
+    wait_until(lambda: count_connections(view.pid) == 0, "the view to see the end of the connection")
     data = view.fetch()
-    equal(len(data), view.said["bytes"], "bytes of the whole one")
+    equal(len(data), view.said["bytes"], "bytes of the whole trace")
     equal(view.wait(), 0, "exit")
 
 
@@ -223,8 +224,8 @@ def a_slow_fetch_is_waited_for(t):
         view.request(s)
         check(len(s.recv(1, socket.MSG_PEEK)) > 0, "nothing came")
         expected = view.fetch()
-        check(view.popen.poll() is None, "it ended while it was sending")
-        equal(read_answer(s, len(expected)) == expected, True, "the bytes of the slow one are the same")
+        check(view.popen.poll() is None, "the view ended while it was sending")
+        equal(read_answer(s, len(expected)) == expected, True, "whether the slow client got the same bytes")
     equal(view.wait(), 0, "exit")
 
 
@@ -237,7 +238,7 @@ def silent_clients_are_dropped_and_others_served(t):
     # All places are taken, so this client has to wait for one.
     data = view.fetch()
     for s in silent[:10]:
-        equal(s.recv(1000), b"", "answer to a silent one")
+        equal(s.recv(1000), b"", "answer to a silent client")
     equal(data, convert(t, TRACE), "bytes")
     equal(view.wait(), 0, "exit")
     for s in silent:
@@ -249,7 +250,7 @@ def a_port_in_use_is_reported(t):
     with socket.create_server(("127.0.0.1", 0)) as s:
         port = s.getsockname()[1]
         said = refuse("--port", str(port), TRACE)
-        # The check comes before any conversion.
+        # The port is checked before any conversion.
         early = refuse("--port", str(port), TRACE, env={"TMPDIR": "/dev/null"})
     says(said, f"127.0.0.1:{port}: address in use", "another with --port (", "port 9001")
     equal(early, said, "its output")
@@ -301,7 +302,7 @@ def an_empty_trace_is_served_and_said_to_be_empty(t):
 
 @test
 def trace_too_large_for_a_browser_is_not_served(t):
-    # An estimate makes the conversion unnecessary.
+    # Without --name an estimate suffices, so nothing is converted.
     for options, env in (((), {"TMPDIR": "/dev/null"}), (("--name", "."), {})):
         said = refuse("--max_events", "1", *options, TRACE, env=env)
         says(said, " events are too many for a browser", "--from", "trace_processor", ORIGIN)

@@ -14,7 +14,7 @@ def healthz_reports_that_the_daemon_is_alive(t):
     answer = web.ask("/healthz")
     equal((answer.status, answer.text), (200, "ok\n"), "the answer")
     equal(web.ask("/healthz", "HEAD").body, b"", "the body of HEAD")
-    equal(web.ask("/healthz", "HEAD").headers["Content-Length"], "3", "its length all the same")
+    equal(web.ask("/healthz", "HEAD").headers["Content-Length"], "3", "Content-Length of HEAD")
 
 
 @test
@@ -41,7 +41,7 @@ def paths_that_lead_elsewhere_are_refused(t):
         equal(web.ask(path).status, 400, path)
     equal(web.ask("/" + "a" * 3000).status, 414, "a long one")
     equal(web.ask("/a" * 20).status, 414, "one of many parts")
-    equal(web.ask("/healthz?a=b&c=%20+&&").status, 200, "a query that nobody asked for")
+    equal(web.ask("/healthz?a=b&c=%20+&&").status, 200, "a query that this path does not use")
 
 
 @test
@@ -60,12 +60,12 @@ def answers_have_security_headers(t):
 @test
 def only_loopback_is_served(t):
     ended = t.keep(Process("proftapd", [PROFTAPD, "--host", "--config", "/dev/null", "--web", "0.0.0.0:9022"]))
-    equal(ended.wait(), 2, "an address for everybody")
+    equal(ended.wait(), 2, "exit with an address of all interfaces")
 
 
 @test
 def a_missing_library_is_reported_with_a_remedy(t):
-    """The loader finds a file of the library's name that is not a library, as if it were not installed."""
+    """An empty file has the library's name, so loading fails as if the library were not installed."""
     (t.dir / "libmicrohttpd.so.12").touch()
     ended = t.keep(Process("proftapd", [
         PROFTAPD, "--host", "--config", "/dev/null", "--listen", f"127.0.0.1:{free_port()}", "--registry", registry_path(t),

@@ -149,7 +149,7 @@ def a_path_selects_one_program(t):
     capture = api.await_capture(api.capture(target=row["path"], duration_ms=50))
     equal([one["pid"] for one in capture["targets"]], [target.pid], "programs")
     contains(api.refuses("POST", "captures", 404, "NOT_FOUND", {"target": "/bin/none", "duration_ms": 50}),
-             "/bin/none: no program of this file", "no program's path")
+             "/bin/none: no program of this file", "a path that no program has")
 
 
 @test
@@ -194,11 +194,11 @@ def waiting_for_a_program_ends(t):
     numbers = [api.capture(next="*/nobody", duration_ms=50), api.capture(next="nobody", duration_ms=50),
                api.capture(next="nobody", duration_ms=50, wait_ms=1000)]
     api.post(f"captures/{numbers[0]}/stop", status=200)
-    equal(api.await_capture(numbers[0])["state"], "cancelled", "one that was stopped")
+    equal(api.await_capture(numbers[0])["state"], "cancelled", "a waiting capture that was stopped")
     api.delete(f"captures/{numbers[1]}")
     failed = api.await_capture(numbers[2])
-    equal([failed["state"], failed["error"]["code"]], ["failed", "DEADLINE_EXCEEDED"], "one that waited in vain")
-    equal([row["id"] for row in api.get("captures")["captures"]], [numbers[2], numbers[0]], "those that are left")
+    equal([failed["state"], failed["error"]["code"]], ["failed", "DEADLINE_EXCEEDED"], "a capture that waited in vain")
+    equal([row["id"] for row in api.get("captures")["captures"]], [numbers[2], numbers[0]], "the remaining captures")
 
 
 @test
@@ -327,7 +327,7 @@ def a_stock_server_is_asked_to_end_early(t):
     stock.wait_when_recorded()
     number = api.capture(target=name, duration_ms=LONG_MS)
     api.await_capture(number, "recording")
-    # The daemon calls both methods at once if the connection is not there yet, and either may arrive first.
+    # Without a connection the daemon would call Profile and Terminate at once, and either may arrive first.
     wait_until(lambda: "Profile" in stock.calls, "the request to record")
     api.post(f"captures/{number}/stop", status=200)
     equal(api.await_capture(number)["state"], "done", "the outcome")

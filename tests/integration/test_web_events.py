@@ -33,13 +33,13 @@ def usage_comes_each_second(t):
     for column in first["columns"]:
         holds(column, "Column")
     described = {column["key"] for event in events.of("usage") for column in event["columns"]}
-    equal(second["columns"], [], "columns that were described")
+    equal(second["columns"], [], "columns that the first event described")
     equal({key.split("/")[0] for key in described}, {"cpu", "memory", "process"}, "groups")
     equal(set(third["values"]), described, "values")
     kept = api.get("usage?groups=cpu,memory")
     at = third["n"] - kept["first"]
     told = {column["key"]: values[at] for column, values in zip(kept["columns"], kept["values"])}
-    equal({key: third["values"][key] for key in told}, told, "the same as is kept")
+    equal({key: third["values"][key] for key in told}, told, "the values that are kept")
     equal({event[0] for event in events.events}, {"hello", "usage"}, "other topics")
 
 
@@ -86,7 +86,7 @@ def captures_and_runs_are_reported(t):
     holds(run_, "Run")
     equal([run_["run"], run_["n_spans"]], ["told", 7], "the run, when it was read")
     api.delete(f"captures/{number}")
-    equal(events.wait("capture_gone"), {"id": number}, "one that was deleted")
+    equal(events.wait("capture_gone"), {"id": number}, "the capture that was deleted")
 
 
 @test

@@ -60,7 +60,7 @@ def a_thousand_peers_that_send_a_byte_a_second(t):
                 s = web.connect()
                 slow.add(s)
                 s.sendall(REQUEST[:1])
-        # Displaced connections are closed; the others go on.
+        # The daemon has closed the oldest connections for newer ones; the others go on.
         for at in range(1, 4):
             time.sleep(max(0, begin + at - time.monotonic()))
             for s in list(slow):
@@ -70,7 +70,7 @@ def a_thousand_peers_that_send_a_byte_a_second(t):
             equal(web.ask("/healthz").status, 200, "an ordinary request meanwhile")
             took_s = max(took_s, time.monotonic() - asked)
             wait_until(lambda: count_connections(web.pid) <= MAX_OF_USER, "one user to have no more connections than he may")
-        # At the absolute deadline all are closed, whatever they send.
+        # At the absolute deadline all connections are closed, whatever the peers send.
         for s in slow:
             s.settimeout(2 * REQUEST_S)
             with contextlib.suppress(ConnectionError):
@@ -96,8 +96,8 @@ def a_slow_body_is_abandoned(t):
         with contextlib.suppress(ConnectionError):
             equal(s.recv(100), b"", "its answer")
     took_s = time.monotonic() - begin
-    check(took_s > REQUEST_S - 1, f"it was given up after {took_s} s")
-    check(took_s < 3 * REQUEST_S, "it was not given up")
+    check(took_s > REQUEST_S - 1, f"the body was given up after {took_s} s")
+    check(took_s < 3 * REQUEST_S, "the body was not given up")
     before.await_again()
 
 
@@ -125,7 +125,7 @@ def ask_with_header(web, n_bytes):
 @test
 def too_long_a_header_is_refused_in_our_words(t):
     web = Web(t)
-    equal(ask_with_header(web, MAX_HEADER_BYTES).status, 200, "the longest that is not")
+    equal(ask_with_header(web, MAX_HEADER_BYTES).status, 200, "the longest header that is not too long")
     for n_bytes in (MAX_HEADER_BYTES + 1, 25000):
         answer = ask_with_header(web, n_bytes)
         equal((answer.status, answer.headers["Content-Type"], answer.json["error"]["code"]),
@@ -166,8 +166,8 @@ def a_header_without_an_end_is_cut(t):
             while sent < 64 << 20:
                 s.sendall(b"X: " + b"a" * 1000 + b"\r\n")
                 sent += 1000
-    check(sent < 64 << 20, "it was read all the same")
-    check(watch.end().anonymous_kib < before.memory_kib + SLACK_KIB, "it was kept")
+    check(sent < 64 << 20, "an endless header was read all the same")
+    check(watch.end().anonymous_kib < before.memory_kib + SLACK_KIB, "the header was kept")
     before.await_again()
 
 
@@ -188,8 +188,8 @@ def bodies_are_bounded(t):
             while sent < 256 << 20:
                 s.sendall(b"10000\r\n" + b"a" * 65536 + b"\r\n")
                 sent += 65536
-    check(sent < 256 << 20, "one without an end was read all the same")
-    check(watch.end().anonymous_kib < before.memory_kib + SLACK_KIB, "it was kept")
+    check(sent < 256 << 20, "an endless body was read all the same")
+    check(watch.end().anonymous_kib < before.memory_kib + SLACK_KIB, "the body was kept")
     before.await_again()
 
 

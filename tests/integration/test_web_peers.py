@@ -28,7 +28,7 @@ def other_names_of_loopback_are_refused(t):
 
 @test
 def names_that_are_set_are_answered(t):
-    """No other names are answered, also after a reload of the settings."""
+    """Requests for other names are refused, also after a reload of the settings."""
     manager = Manager(t, "web_names = proftap.example,10.0.0.7\n")
     daemon = manager.start()
     web = Web.at(manager.web_port)
@@ -40,13 +40,13 @@ def names_that_are_set_are_answered(t):
         equal(ask(host), 200, host)
     for host in ("evil.example", "proftap.example.evil.example", "evil.proftap.example", "proftap.example,10.0.0.7", "10.0.0.70", ""):
         equal(ask(host), 421, host)
-    equal(ask("proftap.example", Origin="https://proftap.example"), 200, "its own page, by a proxy that speaks https")
+    equal(ask("proftap.example", Origin="https://proftap.example"), 200, "our own page, by a proxy that speaks https")
     equal(ask("proftap.example", Origin="https://evil.example"), 403, "another page")
-    equal(ask("localhost", Origin="https://localhost"), 403, "one that speaks https on loopback")
+    equal(ask("localhost", Origin="https://localhost"), 403, "a page that has https on loopback")
     manager.config.write_text("web_names = other.example\n")
     daemon.signal(signal.SIGHUP)
     manager.await_word("READY", "1", 2)
-    equal((ask("other.example"), ask("proftap.example"), ask("localhost")), (200, 421, 200), "when they are read again")
+    equal((ask("other.example"), ask("proftap.example"), ask("localhost")), (200, 421, 200), "after the reload")
 
 
 @test
@@ -114,11 +114,11 @@ def a_peer_without_an_owner_is_disconnected(t):
     refused = 'proftap_http_hangups_total{reason="refused"} %d\n'
     contains(web.ask("/metrics").text, refused % 0, "before")
     halt(web.pid)
-    # The peer has closed the connection before the daemon sees it, so it has no owner any more.
+    # The peer closes its socket before the daemon sees the connection, so the socket has no owner any more.
     with web.connect() as late:
         late.sendall(b"GET /healthz HTTP/1.1\r\nHost: localhost\r\n\r\n")
     os.kill(web.pid, signal.SIGCONT)
-    wait_until(lambda: refused % 1 in web.ask("/metrics").text, "it to be turned away")
+    wait_until(lambda: refused % 1 in web.ask("/metrics").text, "the peer to be turned away")
 
 
 @test

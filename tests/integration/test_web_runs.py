@@ -133,7 +133,7 @@ def reports_and_traces_are_proftaps(t):
 
 
 def count_conversions(api):
-    """Returns (made, kept, kept bytes) from the metrics."""
+    """Returns the metrics' (conversions made, answers from kept ones, bytes of kept ones)."""
     text = api.web.ask("/metrics").text
     return tuple(int(re.search(rf"^{re.escape(name)} (\d+)$", text, re.M)[1]) for name in (
         'proftap_conversions_total{source="made"}', 'proftap_conversions_total{source="kept"}', "proftap_kept_conversions_bytes"))
@@ -153,7 +153,7 @@ def conversions_are_reused(t):
             equal(second.headers[header], first.headers[header], f"{header} of {path}")
     size = sum(len(first.body) for first, _ in answers.values())
     equal(count_conversions(api), (2, 2, size), "made, kept, bytes")
-    # Another file has the same name, size and time.
+    # Another file with the same name, size and time replaces the first.
     copy = file.with_name("copy")
     shutil.copy2(file, copy)
     copy.rename(file)
@@ -164,7 +164,7 @@ def conversions_are_reused(t):
         api.get(f"runs/{name}/events")
     equal(count_conversions(api)[:2], (5, 2), "made and kept for timelines")
     api.delete(f"runs/{name}")
-    equal(count_conversions(api)[2], 0, "bytes that are kept of a run that is deleted")
+    equal(count_conversions(api)[2], 0, "kept bytes of a deleted run")
 
 
 def named(events):
@@ -251,7 +251,7 @@ def a_run_is_deleted(t):
     events.wait("hello")
     api.delete(f"runs/{capture['run']}")
     equal(events.wait("run_gone"), {"run": capture["run"]}, "the event")
-    check(not place(api, capture["run"]).exists(), "it is there")
+    check(not place(api, capture["run"]).exists(), "the run is still there")
     api.refuses("DELETE", f"runs/{capture['run']}", 404, "NOT_FOUND")
 
 

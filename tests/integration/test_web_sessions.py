@@ -23,7 +23,7 @@ def path_of(api, target):
 
 
 def await_state(api, target, state):
-    wait_until(lambda: find_row(api, target)["state"] == state, f"it to be {state}")
+    wait_until(lambda: find_row(api, target)["state"] == state, f"the program to be {state}")
 
 
 def take(api, target, session, **body):
@@ -61,7 +61,7 @@ def a_session_records_until_it_is_ended(t):
 
 @test
 def a_session_without_a_name_gets_a_name(t):
-    """Profile is refused until the session has ended. The body may be missing, and unknown options are reported."""
+    """A second session is refused until the first ends. The body may be missing, and unknown options are reported."""
     api = Api(t)
     target = api.target()
     name = api.post(path_of(api, target), status=200)["session"]
@@ -85,7 +85,7 @@ def a_flight_recorder_is_switched_on_and_off(t):
     equal(take(api, target, "recorder").count("burst"), 6, "spans")
     api.delete(path_of(api, target) + "?session=recorder")
     await_state(api, target, "idle")
-    contains(api.refuses("DELETE", path_of(api, target), 404, "NOT_FOUND"), "no such session runs", "of none")
+    contains(api.refuses("DELETE", path_of(api, target), 404, "NOT_FOUND"), "no such session runs", "without a session")
     first, second = await_lines(api, "WebGiveUp", 2)
     contains(first, "OK", "the first line of the audit")
     contains(second, "NOT_FOUND", "the second")
@@ -118,8 +118,8 @@ def bad_requests_are_explained(t):
                         ({"options": {"ptap_trigger_span": "a:1ms"}}, "ptap_trigger_span"),
                         ({"recorder": True, "options": {"host_tracer_level": 0}}, "host_tracer_level"),
                         ({"tea": 1}, "tea: no such member; there are session, recorder and options"), ([], "the body must be a JSON object")):
-        contains(api.refuses("POST", path_of(api, target), 400, "INVALID_ARGUMENT", body), words, f"of {body}")
-    equal(api.send("POST", path_of(api, target), b"{", 400).json["error"]["code"], "INVALID_ARGUMENT", "of a body that is not JSON")
+        contains(api.refuses("POST", path_of(api, target), 400, "INVALID_ARGUMENT", body), words, f"answer to {body}")
+    equal(api.send("POST", path_of(api, target), b"{", 400).json["error"]["code"], "INVALID_ARGUMENT", "a body that is not JSON")
     api.refuses("DELETE", path_of(api, target) + f"?session={'a' * 128}", 400, "INVALID_ARGUMENT")
     equal(find_row(api, target)["state"], "idle", "its state")
     for number in ("0", "x", "1000000"):
@@ -148,7 +148,8 @@ def others_programs_are_nobodys_business(t):
 
 @test
 def a_server_that_is_stopped_holds_nobody_up(t):
-    """Each request takes five seconds, two at a time; lists of runs, which use the same threads, are answered meanwhile."""
+    """Two requests wait for five seconds, and a third is refused. Lists of runs, which use the same threads, are
+    answered meanwhile."""
     api = Api(t)
     target = api.target()
     path = path_of(api, target)
@@ -160,7 +161,7 @@ def a_server_that_is_stopped_holds_nobody_up(t):
             asked = [pool.submit(api.send, "POST", path, {}) for _ in range(3)]
             equal(api.get("runs")["runs"], [], "runs, meanwhile")
             codes = sorted(one.result().json["error"]["code"] for one in asked)
-        equal(codes, ["DEADLINE_EXCEEDED", "DEADLINE_EXCEEDED", "RESOURCE_EXHAUSTED"], "their messages")
+        equal(codes, ["DEADLINE_EXCEEDED", "DEADLINE_EXCEEDED", "RESOURCE_EXHAUSTED"], "codes of the answers")
     finally:
         # If the server continued, it would begin the requested session and outlive the program with its data.
         os.kill(server, signal.SIGKILL)

@@ -26,7 +26,7 @@ def take(api, target, session="", **body):
 def fail(api, code, **body):
     """Returns the message of a snapshot that fails."""
     capture = api.await_capture(api.capture(**body))
-    equal([capture["state"], capture["error"]["code"], capture["run"]], ["failed", code, None], f"of {body}")
+    equal([capture["state"], capture["error"]["code"], capture["run"]], ["failed", code, None], f"outcome of {body}")
     return capture["error"]["message"]
 
 
@@ -47,11 +47,11 @@ def a_session_continues_after_each_snapshot(t):
         target.ask("burst 4")
         equal(take(api, target, "nightly", run="second").count("burst"), 4, "spans of the next")
         equal(state_of(api, target), "recording", "the session")
-        contains(fail(api, "NOT_FOUND", target=target.pid, snapshot="other"), "no such session", "of another name")
+        contains(fail(api, "NOT_FOUND", target=target.pid, snapshot="other"), "no such session", "another name")
         target.ask("burst 5")
         equal(take(api, target, "nightly", end=True).count("burst"), 5, "spans of its end")
-        wait_until(lambda: state_of(api, target) == "idle", "it to be over")
-    contains(fail(api, "NOT_FOUND", target=target.pid, snapshot=""), "neither a continuous session nor a flight recorder runs", "of none")
+        wait_until(lambda: state_of(api, target) == "idle", "the session to be over")
+    contains(fail(api, "NOT_FOUND", target=target.pid, snapshot=""), "neither a continuous session nor a flight recorder runs", "no session")
 
 
 @test
@@ -69,7 +69,7 @@ def a_flight_recorder_can_be_read(t):
         equal([capture["state"], capture["run"], capture["error"]["code"]], ["empty", None, "OK"], "the last millisecond")
         equal(state_of(api, target), "recorder", "the recorder")
         equal(take(api, target, "recorder", end=True).count("burst"), 6, "spans of its end")
-        wait_until(lambda: state_of(api, target) == "idle", "it to be off")
+        wait_until(lambda: state_of(api, target) == "idle", "the recorder to be off")
 
 
 @test
@@ -99,7 +99,7 @@ def stopping_a_snapshot_stops_no_session(t):
         api.post(f"captures/{stopped}/stop", status=200)
         api.delete(f"captures/{given_up}")
         os.kill(server, signal.SIGCONT)
-        equal(api.await_capture(stopped)["state"], "done", "of the one that was to stop")
+        equal(api.await_capture(stopped)["state"], "done", "the state of the snapshot that was to stop")
         check(profiler.ask("Status").session, "the session has ended")
         target.ask("burst 4")
         take(api, target, "nightly", end=True)

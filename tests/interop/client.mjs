@@ -96,7 +96,8 @@ function capture(ms) {
 	});
 }
 
-// Ends a session of ten minutes early. A Terminate that comes before the session ends nothing, so it is repeated.
+// Ends a session of ten minutes early. Terminate is repeated, because it has no effect before
+// the session has begun.
 async function recordUntilTerminated(ms) {
 	const ended = call(profile(600000), 660);
 	let again = null;

@@ -17,7 +17,7 @@ EVERYTHING = {"resolution": "0"}
 
 def main(*arguments):
     *paths, tool, out = arguments
-    with tempfile.TemporaryDirectory() as work:  # it leaves its tables beside the trace
+    with tempfile.TemporaryDirectory() as work:  # XProf leaves its tables beside the trace
         copies = [shutil.copy(path, work) for path in paths]
         if tool == "tool_names":
             data = ",".join(raw_to_tool_data.xspace_to_tool_names(copies))

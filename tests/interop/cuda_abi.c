@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Compares our declarations of CUPTI and the driver with NVIDIA's headers, at compile time.
- * NEWEST_* are the structs that a version writes, which the test finds; HAS_SAMPLING and
- * HAS_SUBSCRIPTION tell that the headers have these parts.
+ * test_cuda.py defines NEWEST_*, the headers' newest structs of records, and HAS_SAMPLING,
+ * HAS_APPEND_MODE and HAS_SUBSCRIPTION if the headers have these parts.
  */
 #include <stdbool.h>
 

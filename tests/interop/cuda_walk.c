@@ -1,8 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Tests that NVIDIA's library steps over the records that the fake writes: each kind between two
- * kernels. usage: cuda_walk FAKE REAL Prints the version and the number of kinds. Exits with 1 if
- * the library does not find the next record where the fake wrote it.
+ * kernels. Prints the version and the number of kinds. Exits with 1 if the library does not find
+ * the next record where the fake wrote it, and with 3 if it does not tell its version.
+ *
+ * usage: cuda_walk FAKE REAL
  */
 #include <dlfcn.h>
 #include <stdint.h>

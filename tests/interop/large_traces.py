@@ -62,7 +62,7 @@ def emit(target):
 
 
 def first_argument(number):
-    """Returns the bytes of the span's argument in a file: a negative int64_value."""
+    """Returns the bytes of span |number|'s first argument in a file: the int64_value -|number|."""
     value, out = 2**64 - number, bytearray(b"\x20")
     while value > 127:
         out.append(value & 127 | 128)
@@ -77,12 +77,12 @@ def holds(data, numbers, find):
 def check_newest(path):
     """Checks that the last span in the file is one of the newest, and that the oldest is not there."""
     with open(path, "rb") as file, mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ) as data:
-        assert holds(data, range(N_SPANS - 1, N_SPANS - 100, -1), data.rfind), "the last ones"
-        assert not holds(data, (1, 2), data.find), "the first ones"
+        assert holds(data, range(N_SPANS - 1, N_SPANS - 100, -1), data.rfind), "none of the newest spans"
+        assert not holds(data, (1, 2), data.find), "one of the oldest spans"
 
 
 def test_stock_client_gets_the_newest():
-    """XProf's client, asking for more than 2 GiB, gets the newest that it can take, and a warning."""
+    """XProf's client, asking for more than 2 GiB, gets the newest events that fit, and a warning."""
     with large_folder() as work, large_target() as target:
         client = start(sys.executable, HERE / "xprof_client.py", "trace", f"127.0.0.1:{target.port}",
                        work / "logs", 1000 * 100)
@@ -142,7 +142,7 @@ def open_in_xprof(log_dir, run_name, hosts, host, check_tool):
 
 
 def test_split_files_open_in_xprof():
-    """A trace of more than 2 GiB, split, is hosts of one run for XProf, and each has its spans."""
+    """XProf shows the parts of a split trace of more than 2 GiB as hosts of one run, each with its spans."""
     with large_folder() as work, large_target() as target:
         client = start(PROFTAP, "capture", target.port, 1000 * 100, "--log_dir", work / "logs",
                        "--split", "--json")

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""A program with Python's nvtx, as its documentation has it; proftap is nowhere in it. usage: nvtx_program.py N"""
+"""A program that uses Python's nvtx as nvtx's documentation shows, and no proftap. usage: nvtx_program.py N"""
 import sys
 import threading
 import time

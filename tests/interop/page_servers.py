@@ -14,7 +14,7 @@ from processes import PATIENCE_S, free_port, wait_until
 
 
 class PageServer:
-    """One of them; both serve the same routes below PREFIX."""
+    """A running XProf or TensorBoard; both serve the same routes below PREFIX."""
 
     PREFIX = "/data/plugin/profile/"
 
@@ -54,7 +54,7 @@ class PageServer:
             return False
 
     def close(self):
-        self.process.kill()  # it may take its time with SIGTERM
+        self.process.kill()  # after SIGTERM a server may take long to end
         self.process.wait()
         self.errors.close()
 

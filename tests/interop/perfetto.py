@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """
-Google's trace_processor on our files: SQL, and what a view has, once as trace_processor understands a .pftrace and once as
-NDJSON tells it, in one form.
+Runs Google's trace_processor on our files: it answers SQL. Found and Expected have a trace's contents in one form, as
+trace_processor reads them from a .pftrace and as NDJSON has them.
 
 A span is (host, pid, thread, category, name, start_ns, duration_ns, args); an unfinished one has the duration -1, an instant 0,
 as trace_processor has it. A sample is (host, pid, name, at_ns, value); an arrow ((host, pid, thread, name, start_ns) twice, id).
@@ -106,7 +106,7 @@ class Expected:
                 self.arrows[(*pair, id_)] += 1
 
     def find_machine(self, item):
-        """Returns the machine of an item. Arrows stay within a machine; hosts with other names are other machines."""
+        """Returns the machine of an item. Arrows stay within a machine; each name of a host is one machine."""
         return item["host"]
 
     def add(self, item, chains):

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""A stub of the Perfetto UI under its own origin: its page treats a link as the real page does, under the same policy
+"""A stub of the Perfetto UI under the UI's origin: its page treats a link as the real page does, under the same policy
 (CSP), and hands us the data that it has fetched.
 """
 import http.server
@@ -34,7 +34,7 @@ def make_certificate(work, host):
 
 
 class Page:
-    """The page at https://|host|/ in a browser that trusts our certificate."""
+    """The page at https://|host|/ in a browser that ignores errors of certificates."""
 
     def __init__(self, work, link, host=None):
         self.link = urllib.parse.urlsplit(link)

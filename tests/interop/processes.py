@@ -197,7 +197,7 @@ class Pipeline:
         return counts["(steps)", "batch"], counts["writer", "write"]
 
     def wait_for_batches(self, n_batches, n_files):
-        """Waits until each file of so many batches has been written, for as long as there is progress."""
+        """Waits until each file of |n_batches| batches has been written, for as long as there is progress."""
         while (done := self.count_done()) != (n_batches, n_batches * n_files):
             wait_until(lambda: self.count_done() != done, f"more than {done} of {n_batches} batches")
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The messages of proto/, read by protobuf's own compiler; what the peers bring is not used."""
+"""The messages of proto/, read by protobuf's own compiler; the peers' own copies of the messages are not used."""
 import os
 import pathlib
 import subprocess

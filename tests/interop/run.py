@@ -7,7 +7,7 @@ usage: run.py [--large] [WORD...]   only the tests whose name contains one of th
 --large: those of large_*.py instead, which need gigabytes of disk and memory, and minutes.
 
 The last line is: N passed, N failed. A test is a function that raises when proftap is at fault; its
-docstring says the behaviour.
+docstring states the expected behaviour.
 """
 import importlib
 import inspect

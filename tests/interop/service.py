@@ -50,8 +50,8 @@ class Service:
         return False
 
     def hold(self, message):
-        """Starts a call, and returns it when its session runs. The question whether it runs may itself get a session
-        first; then the call is refused, and made again.
+        """Starts a call, and returns it when its session runs. is_busy() may get its own session first; then the call
+        is refused, and made again.
         """
         call = self.start(message)
 
@@ -92,7 +92,7 @@ def has_events(space):
 
 @contextlib.contextmanager
 def refused(*codes):
-    """The body must fail with one of these statuses. Yields a list to which the status's text is added."""
+    """The with-block must fail with one of these statuses. Yields a list to which the status's text is added."""
     texts = []
     try:
         yield texts

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Profile and Terminate, called by Python's gRPC: as the stock server, or better."""
+"""Profile and Terminate, called by Python's gRPC: they work as at the stock server, or better."""
 import contextlib
 import time
 
@@ -84,7 +84,7 @@ def test_version_0():
 
 
 def test_no_options():
-    """A request without options counts by its own duration."""
+    """A request without options lasts for its own duration_ms."""
     with service() as calls:
         start = time.monotonic()
         reply = calls.profile(protos.ProfileRequest(duration_ms=100, emit_xspace=True))
@@ -214,7 +214,7 @@ def test_channel_gone():
 
 
 def test_deadline():
-    """A deadline in mid-capture also ends it."""
+    """A deadline in mid-capture also ends the session."""
     with service() as calls:
         def measure():
             with refused(Code.DEADLINE_EXCEEDED):
@@ -285,7 +285,7 @@ def refusal(calls, **options):
 
 
 def test_wrong_type():
-    """A value of the wrong type is refused, naming the key."""
+    """A value of the wrong type is refused; the error names the key and the value."""
     with service() as calls:
         text = refusal(calls, advanced_configuration={"gpu_pm_sample_interval_us": "often"})
         assert "gpu_pm_sample_interval_us" in text and "often" in text, text
@@ -300,7 +300,7 @@ def test_unknown_key():
 
 
 def test_level_out_of_range():
-    """A level that does not exist is refused, naming it."""
+    """A level that does not exist is refused; the error names the key and the level."""
     with service() as calls:
         text = refusal(calls, host_tracer_level=4)
         assert "host_tracer_level" in text and "4" in text, text
@@ -336,7 +336,7 @@ def test_compressed_request():
     """A request compressed with gzip is refused with a status that says so."""
     with service() as calls:
         message = request(100)
-        message.host_name = "a" * 10000  # what gets no smaller is sent as it is
+        message.host_name = "a" * 10000  # gRPC would send a shorter message uncompressed
         with refused(Code.INVALID_ARGUMENT, Code.UNIMPLEMENTED) as texts:
             calls.profile(message, compression=grpc.Compression.Gzip)
         assert "compress" in texts[0].lower(), texts

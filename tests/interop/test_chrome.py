@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Chrome's JSON: what Google's trace_processor finds in ours is what the trace has, and XProf's own has no more."""
+"""Tests that trace_processor finds all that a trace has in our Chrome's JSON, and that XProf's JSON has no more."""
 import collections
 import gzip
 import json
@@ -18,7 +18,7 @@ SLICES = """select slice.id, process.pid, thread.name, slice.name, slice.ts, sli
     from slice join thread_track on thread_track.id = slice.track_id join thread using (utid)
         join process using (upid)"""
 ARGS = "select arg_set_id, flat_key, value_type, int_value, string_value, real_value from args where flat_key glob 'args.*'"
-# trace_processor also notes that the JSON tells how to display its times, with the severity "info"; that is no trouble.
+# The severity "info" is no trouble: trace_processor notes with it that the JSON has a unit for displayed times.
 TROUBLE = "select name, value from stats where value > 0 and severity in ('error', 'data_loss')"
 FLOWS = "select slice_out, slice_in from flow"
 

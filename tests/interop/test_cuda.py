@@ -14,10 +14,10 @@ SRC = pathlib.Path(os.environ["top_srcdir"])
 PACKAGES = pathlib.Path(sys.prefix) / "nvidia"  # see requirements.txt
 FAKE = BUILD / "tests/cuda/fake_libcupti.so"
 PLUGIN = SRC / "lib/plugins/cuda"
-# The version number of each package, and how many of the fake's kinds it knows.
+# The number that cuptiGetVersion() of each package returns.
 VERSIONS = {"nvidia-cuda-cupti-cu11-11.8.87": 18, "nvidia-cuda-cupti-cu12-12.9.79": 28,
             "nvidia-cuda-cupti-13.0.85": 130001, "nvidia-cuda-cupti-13.1.115": 130101}
-# This version answers no question without a driver.
+# Without a driver each function of this version fails.
 SILENT = "nvidia-cuda-cupti-13.5.25"
 STRUCTS = {"KERNEL": "Kernel", "MEMCPY": "Memcpy", "PEER": "MemcpyPtoP", "MEMSET": "Memset", "OVERHEAD": "Overhead",
            "SYNC": "Synchronization", "MEMORY": "Memory", "POOL": "MemoryPool", "GRAPH": "GraphTrace", "CONTEXT": "Context"}
@@ -44,7 +44,7 @@ def headers_of(package):
 
 
 def newest(headers, noun):
-    """Returns the struct of a record that this version writes: the one with the highest number."""
+    """Returns the newest struct of this record in the headers: the one with the highest number."""
     text = "".join(path.read_text() for path in headers.glob("cupti_activity*.h"))
     numbers = [int(n or 0) for n in re.findall(rf"\}} CUpti_Activity{noun}(\d*);", text)]
     return f"CUpti_Activity{noun}{max(numbers) or ''}"
@@ -52,7 +52,7 @@ def newest(headers, noun):
 
 def check_declarations(work, package):
     headers = headers_of(package)
-    (work / "builtin_types.h").write_text("")  # of the runtime's C++ part, which nothing here needs
+    (work / "builtin_types.h").write_text("")  # stands for a header of CUDA's runtime, which nothing here needs
     sampling = headers / "cupti_pmsampling.h"
     flags = [f"-DNEWEST_{name}={newest(headers, noun)}" for name, noun in STRUCTS.items()]
     flags += ["-DHAS_SAMPLING"] if sampling.exists() else []

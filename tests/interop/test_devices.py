@@ -44,7 +44,7 @@ def table_with(tables, first):
 
 
 def test_kernel_stats():
-    """kernel_stats: names, launch shapes, occupancy, durations and operations of each kernel, also of a graph's node."""
+    """kernel_stats has names, launch shapes, occupancy, times and operations of all kernels, also of a graph's node."""
     found = {row["kernel_name"]: row for row in rows(show("kernel_stats"))}
     assert set(found) == {GEMM, NODE, REDUCE, TAIL}, set(found)
     gemm, node, reduce = found[GEMM], found[NODE], found[REDUCE]
@@ -61,7 +61,7 @@ def test_kernel_stats():
 
 
 def test_overview_has_steps():
-    """overview_page: PTAP_STEP's steps, with what the device did for each, and which device it was."""
+    """overview_page shows PTAP_STEP's steps, with the device's time for each, and the device's model."""
     page = show("overview_page")
     steps = rows(table_with(page, "stepnum"))
     assert [row["stepnum"] for row in steps] == [str(n) for n in STEPS], steps
@@ -109,7 +109,7 @@ def test_arrows_from_launches():
 
 
 def test_lines_of_a_device():
-    """trace_viewer@: streams are named after their contents; what is no work is in a plane beside the device's."""
+    """trace_viewer@: streams are named after their contents; overhead and waits are in a plane beside the device's."""
     with trace() as path:
         events = viewer.trace_events(path, "trace_viewer@")
     planes = {name.rpartition(" ")[2] for name in viewer.process_names(events).values()}
@@ -123,14 +123,14 @@ def test_lines_of_a_device():
 
 
 def test_counters():
-    """trace_viewer@: a device's counters have XLA's names if XLA has one, or else their own."""
+    """trace_viewer@: a device's counters have XLA's names where XLA has one, and else their own names."""
     with trace() as path:
         samples = viewer.counter_samples(viewer.trace_events(path, "trace_viewer@"))
     assert samples == {"DRAM Read Bandwidth (%)": [25, 26, 27], "mine": [0.5] * 3}, samples
 
 
 def test_memory_profile():
-    """memory_profile: device memory that was allocated and freed, and the device's total."""
+    """memory_profile shows the device memory that was allocated and freed, and the device's total."""
     found = show("memory_profile")["memoryProfilePerAllocator"]
     assert set(found) == {"GPU_0"}, set(found)
     summary = found["GPU_0"]["profileSummary"]
@@ -172,7 +172,7 @@ def test_overlaps_in_perfetto():
 
 
 def test_kernels_as_csv():
-    """csv-kernels, csv-kernel-stats: rocprofv3's columns, without the events beside streams."""
+    """csv-kernels and csv-kernel-stats have rocprofv3's columns, and only the events of streams."""
     with trace() as path:
         stats, kernels = (list(csv.DictReader(run(PROFTAP, "convert", "-t", f"csv-{what}", "-o", "-", path).stdout.splitlines()))
                           for what in ("kernel-stats", "kernels"))

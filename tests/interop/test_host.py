@@ -85,7 +85,7 @@ def test_capture_button():
 
 
 def test_monitor():
-    """XProf's monitor() of a program by its address."""
+    """XProf's monitor() at the address PID.localhost shows that program."""
     with folder() as work, hosted(work, 2) as (host, (_, pipeline)):
         pid = pipeline.process.pid
         text = peer("xprof_client.py", "monitor", f"{pid}.localhost:{host.port}", work, 300).stdout
@@ -93,7 +93,7 @@ def test_monitor():
 
 
 def test_continuous():
-    """Two snapshots of a continuous session, by XProf's client and the program's address."""
+    """XProf's client takes two snapshots of a continuous session at the address PID.localhost."""
     with folder() as work, hosted(work, 2) as (host, (_, pipeline)):
         address = f"{pipeline.process.pid}.localhost:{host.port}"
         peer("xprof_client.py", "continuous", address, work / "logs", 300)
@@ -117,7 +117,7 @@ def test_machine_in_xprof():
 
 
 def test_machine_in_perfetto():
-    """trace_processor has what the machine used as counters of the process, on the time of its spans."""
+    """trace_processor shows the machine's usage as counters of the process, at the times of the samples."""
     with folder() as work, hosted(work, 1) as (host, (pipeline,)):
         path = capture(f"127.0.0.1:{host.port}", 300, work / "logs")
         found = perfetto.check([path], work)

@@ -239,7 +239,7 @@ def test_child_of_jax():
             events = list(plane_events(plane))
             names = {name for name, _, _ in events}
             assert {"write", "process cpu %"} <= names, names
-            # Repeated lines must have the parent's times: neither the child's own, nor Unix time.
+            # The child's events in this trace must have the parent's times: neither the child's own, nor Unix time.
             late = [e for e in events if not 0 <= e[1] <= 1e10 or e[1] + e[2] > 1e10]
             assert not late, late[:5]
             own = [start for name, start, _ in plane_events(spaces.plane_named(space, "/host:CPU"))

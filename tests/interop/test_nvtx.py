@@ -20,7 +20,7 @@ NVTX_2 = PACKAGES / "nvidia/nvtx/lib/libnvToolsExt.so.1"
 
 
 def record(work, *words, **env):
-    """Returns the trace of a program, from its start to its end."""
+    """Returns the trace of a program's whole run, and the standard output."""
     done = run(PROFTAP, "run", "--log_dir", work / "logs", "--", *words, env={**os.environ, **env})
     return one_file(work / "logs"), done.stdout
 
@@ -100,7 +100,7 @@ def test_the_real_headers_give_what_ours_give():
 
 
 def test_nvtx_2_is_recorded():
-    """libnvToolsExt.so.1: ranges and marks of NVTX 2."""
+    """libnvToolsExt.so.1: ranges and marks of NVTX 2 are in the trace."""
     with folder() as work:
         counts = count(record(work, sys.executable, HERE / "nvtx2_program.py", NVTX_2)[0])
     expected = {"forward": 1, "w\u00efde": 1, "mark": 1, "request": 1}

@@ -5,7 +5,7 @@ from page_servers import tensorboard, xprof
 from processes import Pipeline, capture, folder
 
 THREADS = {"reader", "worker-1", "worker-2", "writer"}
-# A page without events has some hundred such pixels, in its buttons.
+# A page without events has some hundred coloured pixels, in its buttons.
 MANY_PIXELS = 5000
 FEW_PIXELS = 1000
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Perfetto: what Google's trace_processor finds in our .pftrace is what the trace has."""
+"""Tests that Google's trace_processor finds the contents of the trace in our .pftrace."""
 import json
 import pathlib
 
@@ -21,7 +21,7 @@ def test_golden_files():
 
 
 def test_capture_of_the_example():
-    """A capture of our example: spans, steps, counters, flows, async spans; real pids and tids."""
+    """A capture of our example keeps its spans, steps, counters, flows and async spans, and real pids and tids."""
     with folder() as work, Pipeline(work) as pipeline:
         path = capture(pipeline.port, 500, work / "logs")
         found = perfetto.check([path], work)
@@ -30,7 +30,7 @@ def test_capture_of_the_example():
 
 
 def test_jax_capture():
-    """A capture of JAX's own server, whose host plane has no pid."""
+    """A capture of JAX's own server, whose host plane has no pid, is converted whole."""
     with folder() as work, jax_server(work) as (port, _):
         path = capture(port, 300, work / "logs", "--python_tracer_level", "1")
         found = perfetto.check([path], work)
@@ -38,7 +38,7 @@ def test_jax_capture():
 
 
 def make_host(path, name, pid, epoch_ns, flow):
-    """Makes a host with one span whose flow may leave the process, and with others whose flow stays in it."""
+    """Makes a trace of a host: one span has a flow that may leave the process, the flow of others stays in it."""
     space = XSpace(hostnames=[name])
     host = Plane(space, "/host:CPU", process_id=pid, ptap_process_name="train")
     host.line(pid, "main")
@@ -53,7 +53,7 @@ EPOCH_NS = 10**18
 
 
 def test_programs_of_one_host():
-    """Two archives of one host are one machine with common times, and a flow leads from one to the other."""
+    """The traces of two programs of one host are one machine with common times, and a flow joins the programs."""
     with folder() as work:
         paths = [make_host(work / "a.xplane.pb", "gpu7", 4242, EPOCH_NS, {"_p": 99}),
                  make_host(work / "b.xplane.pb", "gpu7", 4243, EPOCH_NS + 20000, {"_c": 99})]
@@ -64,7 +64,7 @@ def test_programs_of_one_host():
 
 
 def test_two_hosts():
-    """Archives of two hosts, and of one host's name with one pid, stay apart, with common times."""
+    """Traces of two hosts stay apart, also two with the same host name and pid; their times are common."""
     with folder() as work:
         paths = [make_host(work / f"{i}.xplane.pb", name, 4242, EPOCH_NS + i * 20000, {})
                  for i, name in enumerate(("gpu7", "gpu8", "gpu7"))]
@@ -115,7 +115,7 @@ def make_odd(path):
 
 
 def test_foreign_shapes():
-    """Deep nesting, overlaps, disorder, times before the begin, arguments of every type, two streams of one name."""
+    """Deep nesting, overlaps, disorder, times before the begin, argument types and streams of one name are kept."""
     with folder() as work:
         found = perfetto.check([make_odd(work / "odd.xplane.pb")], work)
         assert found.arrows.total() == 4, found.arrows
@@ -171,7 +171,7 @@ BY_NAME = """select thread.name, slice.name, count(*), sum(ts), sum(dur), min(ts
 
 
 def sum_up(path):
-    """Sums up NDJSON in the same way."""
+    """Returns the sums of BY_NAME from NDJSON."""
     sums = {}
     run(PROFTAP, "convert", "-o", path.with_suffix(".ndjson"), path)
     with open(path.with_suffix(".ndjson"), encoding="utf-8") as lines:

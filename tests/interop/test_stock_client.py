@@ -9,7 +9,7 @@ from processes import Pipeline, capture, folder, one_file, run
 
 SPANS = {"batch", "read", "open", "load", "compress", "deflate", "write"}
 
-# Tools that are listed for every run, and the old name of the first one.
+# Tools that XProf lists for every run.
 TOOLS = {"trace_viewer@", "overview_page", "input_pipeline_analyzer", "framework_op_stats",
          "memory_profile", "op_profile", "hlo_stats", "roofline_model"}
 

@@ -85,7 +85,7 @@ def idle_trace(work):
 
 
 def test_usage_is_shown():
-    """trace_viewer, trace_viewer@: what the process used, sample by sample, without any span."""
+    """trace_viewer and trace_viewer@ show what the process used, sample by sample, without any span."""
     with folder() as work:
         path = idle_trace(work)
         expected = spaces.usage_counts(read_space(path))
@@ -109,7 +109,7 @@ def test_running_pipeline():
             viewer.counts(viewer.trace_events(path, "trace_viewer")), expected)
         unfinished = [name for _, name, stats in spaces.host_events(read_space(path))
                       if stats.get("unfinished")]
-        assert "batch" in unfinished, unfinished  # the reader is always in one
+        assert "batch" in unfinished, unfinished  # the reader always has a batch open
 
 
 def test_jax_reads_the_same():
@@ -148,12 +148,12 @@ def check_step_page(tool):
 
 
 def test_overview_page_has_the_steps():
-    """overview_page: one row a step, by its name and number."""
+    """overview_page has one row for each step, with its name and number."""
     check_step_page("overview_page")
 
 
 def test_input_pipeline_has_the_steps():
-    """input_pipeline_analyzer: one row a step, by its name and number."""
+    """input_pipeline_analyzer has one row for each step, with its name and number."""
     check_step_page("input_pipeline_analyzer")
 
 

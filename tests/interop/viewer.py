@@ -77,7 +77,7 @@ def usage_samples(events):
 
 
 def counts(events):
-    """Counts events like the pipeline."""
+    """Counts events by thread or group and name, as the pipeline does."""
     result = collections.Counter()
     for thread, event in complete(events):
         name = event["name"]

@@ -4,7 +4,8 @@
 
 usage: xprof_client.py trace|monitor|continuous HOST:PORT LOG_DIR MS
 
-continuous: starts, waits MS, takes a snapshot into LOG_DIR, waits and takes another, stops.
+continuous: starts a session, waits MS, takes a snapshot into LOG_DIR, waits and takes another,
+ends the session.
 """
 import sys
 import time
@@ -16,7 +17,7 @@ from xprof.convert import _pywrap_profiler_plugin as plugin
 def profile_continuously(address, log_dir, ms):
     continuous.start_continuous_profiling(address, {"duration_ms": ms})
     for _ in range(2):
-        # The second of a snapshot becomes the name of its run, so a second one in it would overwrite the first.
+        # A run is named after its snapshot's time in whole seconds; another in the same second would overwrite it.
         time.sleep(max(ms / 1000, 1.1))
         continuous.get_snapshot(address, log_dir)
     continuous.stop_continuous_profiling(address)

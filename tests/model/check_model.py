@@ -52,7 +52,7 @@ def check_seeded(folder, seed):
 
 
 def list_cases(model):
-    """(title, function, arguments) of each."""
+    """Yields (title, function, arguments) of each case."""
     text = (FOLDER / f"{model}.pml").read_text()
     yield f"{model} holds", check_sound, ()
     for kind, name, number in CHOICE.findall(text):

@@ -63,8 +63,8 @@ static int enter_pids(const char *unused)
 }
 
 /*
- * Checks that the next child is PID 1 of a new namespace: an annotation before it must not start
- * a process there.
+ * Checks that the next child is PID 1 of a new namespace: the annotation before its fork must not
+ * have started a process there.
  */
 static int unshare_pids(const char *unused)
 {

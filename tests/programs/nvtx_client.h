@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * NVTX as a program sees it that was built with NVIDIA's headers, without need of these headers.
- * The calls have the same names. They go through tables of function pointers, which the first call
+ * NVTX for a program, like NVIDIA's headers, which are not needed. The calls have the same names as
+ * in these headers. They go through tables of function pointers, which the first call
  * fills by the library that NVTX_INJECTION64_PATH names; they stay empty if that is not set. `make
  * interop` builds the same program with the real headers (NVTX_HEADERS), and its trace must be the
  * same.

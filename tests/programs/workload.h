@@ -26,7 +26,10 @@ void workload_async(char *arguments);
  */
 void workload_label(char *arguments);
 
-/* COUNT: emits that many spans with such texts as their names, paced likewise. */
+/*
+ * COUNT: emits that many spans, each with a different text of 36 bytes as its name, paced so that
+ * a server keeps up.
+ */
 void workload_name(char *arguments);
 
 /*

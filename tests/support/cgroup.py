@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""A memory cgroup of a test's own: v1 or v2, whichever has the controller."""
+"""Memory, processor, freezer and named cgroups of a test's own: v1 or v2, whichever has the controller."""
 import os
 import re
 import time
@@ -36,7 +36,7 @@ def remove(path):
 
 
 class MemoryCgroup:
-    """Is removed with the test |t|, when its processes have ended."""
+    """A memory cgroup of the test |t|, removed with the test when the cgroup's processes have ended."""
 
     def __init__(self, t):
         reason = "no memory controller is mounted"
@@ -132,14 +132,14 @@ class FreezerCgroup:
 
 
 def own_place():
-    """Returns our own folder in the hierarchy that shows where a process is: the unified one, or else the first one."""
+    """Returns our own cgroup's folder in the unified hierarchy, or else in the first one of /proc/self/cgroup."""
     lines = [line.split(":", 2) for line in Path("/proc/self/cgroup").read_text().splitlines()]
     own = {number: path for number, _, path in lines}
     for mount in ("/sys/fs/cgroup", "/sys/fs/cgroup/unified"):
         if "0" in own and Path(mount, "cgroup.controllers").exists():
             return Path(mount + own["0"])
     if own.get("0", "/") != "/" or lines[0][0] == "0":
-        raise Skip("the unified hierarchy is not mounted where one looks for it")
+        raise Skip("the unified hierarchy is not mounted at /sys/fs/cgroup or /sys/fs/cgroup/unified")
     return Path(f"/sys/fs/cgroup/{lines[0][1].removeprefix('name=')}{lines[0][2]}")
 
 

@@ -42,7 +42,7 @@ def contains(text, part, what):
 
 
 def in_time(took_s, limit_s, what):
-    """Checks a promise about time: |limit_s|."""
+    """Checks that |what| took less than the promised |limit_s|."""
     if took_s >= limit_s:
         raise Late(f"{what}: took {took_s} s, promised are {limit_s}")
 

@@ -16,7 +16,7 @@ TREE = ("-o", "profile_subprocesses=true")
 VARIABLE = "PROFTAP_PARENT"
 NOTICE = b"PROFTAP CHILD NOTICE 1\r\n"
 
-# The ways in which a shell starts a child. |{}| is the target's own command line.
+# The ways in which a shell starts a child. |{}| notes the shell's pid and executes the target.
 PLAIN = "{}"
 # The parent ends at once, so the kernel no longer knows who started the child.
 DAEMON = "setsid sh -c {quoted} &"
@@ -46,8 +46,8 @@ class Child:
         equal(words[0], "0", "ptap_server_start of a child")
         self.port = int(words[1])
         if how == DAEMON:
-            wait_until(lambda: not is_alive(self.shell), "the shell that left it behind to end")
-        # The child's shell writes its pid, which is another number in a namespace.
+            wait_until(lambda: not is_alive(self.shell), "the shell that left the child behind to end")
+        # NAMESPACE and MOUNTS do not note the pid; in a pid namespace it would be another number.
         self.pid = int(self.told.read_text()) if self.told.exists() else None
 
     def open_pipe(self):
@@ -109,6 +109,6 @@ def tree_request(duration_ms, **fields):
 
 
 def planes_of(trace):
-    """Planes of the recorded programs; descendants that were not recorded have planes with their usage."""
+    """Returns the names of the planes of recorded programs, without those that have only a descendant's usage."""
     return sorted(name for name, plane in trace.planes.items()
                   if name.startswith("/host:CPU") and "ptap_descendant_of" not in read_stats(plane, plane.stats))

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""A page in Chromium (chromium.py), driven like a user's by mouse and keyboard. fingers.py adds touch."""
+"""A page in Chromium (chromium.py), driven by mouse and keyboard, as by a user. fingers.py adds touch."""
 import base64
 import json
 
@@ -56,7 +56,7 @@ class Page:
         self.call("Emulation.setEmulatedMedia", features=[{"name": name.replace("_", "-"), "value": value} for name, value in features.items()])
 
     def evaluate(self, expression):
-        """Returns the value of the expression, or of its promise, as JSON."""
+        """Returns the value of the expression, or of its promise, if JSON can hold it."""
         answer = self.call("Runtime.evaluate", expression=expression, returnByValue=True, awaitPromise=True, userGesture=True)
         if "exceptionDetails" in answer:
             details = answer["exceptionDetails"]
@@ -177,7 +177,7 @@ class Page:
             if self.evaluate(f"document.activeElement.matches({json.dumps(selector)})"):
                 return
             self.press("Tab", shift)
-        raise Failure(f"no number of tabs leads to {selector}")
+        raise Failure(f"no number of Tab keys leads to {selector}")
 
     def shoot(self, name, whole=True):
         """Saves a screenshot under SCREENSHOTS."""

@@ -54,8 +54,9 @@ class ClockedConnection(Connection):
 
 
 class ClockedServer(FakeServer):
-    """A server whose clock differs from ours by |offset_ns|. A stock one does not know Status, and records as long as
-    the request says. With None it is a stock one that answers at once, and claims to have recorded."""
+    """A server whose clock differs from ours by |offset_ns|. A stock server does not know Status, and records as long
+    as the request says. If |offset_ns| is None, this is a stock server that answers at once, and claims to have
+    recorded."""
 
     def __init__(self, t, offset_ns, late_ns=0, is_stock=False, **how):
         self.offset_ns, self.late_ns, self.is_stock = offset_ns, late_ns, is_stock or offset_ns is None

@@ -38,7 +38,7 @@ class Conversion:
 
 
 class Members(dict):
-    """The members of a JSON object. |n| is their number as written, where some may have the same name."""
+    """The members of a JSON object. |n| also counts members that were written again under the same name."""
 
     def __init__(self, pairs):
         super().__init__(pairs)

@@ -19,7 +19,7 @@ class Device:
         self.write(*lines, **keys)
 
     def write(self, *lines, **keys):
-        """Replaces the script by KEY=VALUE and, for keys that come more than once, whole lines."""
+        """Replaces the script by a line for each of |keys|, after |lines|, which may repeat a key."""
         text = "".join(f"{line}\n" for line in (*lines, *(f"{key} {value}" for key, value in keys.items())))
         new = self.script.with_suffix(".new")
         new.write_text(text)
@@ -64,7 +64,7 @@ def find_device(trace, n=1):
 
 
 def count_events(trace, name):
-    """Counts the events of that name on devices, and on the planes beside them."""
+    """Counts the events of that name on the planes of devices, also on those such as /device:CUSTOM:GPU:0."""
     return sum(plane.event_metadata[event.metadata_id].name == name
                for plane in trace.space.planes if plane.name.startswith("/device:") for line in plane.lines for event in line.events)
 

@@ -22,7 +22,7 @@ def ask(t, *words, code=None, prefix=(), env=None, user=None, program=PROFTAP):
 
 
 def findings(t, *words, **how):
-    """{key: row}"""
+    """Returns {key: row} of the checks."""
     return {row["key"]: row for row in ask(t, *words, **how)["checks"]}
 
 

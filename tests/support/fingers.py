@@ -23,7 +23,7 @@ def tap_at(page, x, y):
 
 
 def tap(page, selector):
-    """Taps, again if the browser took the tap for the end of an earlier gesture."""
+    """Taps the element, again if the browser took the tap for the end of an earlier gesture."""
     def hit():
         x, y = page.place(selector)
         page.note_clicks(selector)

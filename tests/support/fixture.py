@@ -49,7 +49,7 @@ def need_ipv6():
 
 
 def need_namespaces(*options):
-    """Skips the test without the namespaces that these options of unshare(1) make."""
+    """Skips the test where unshare(1) cannot make the namespaces of these options."""
     need_root()
     tried = subprocess.run(["unshare", *options, "true"], capture_output=True, text=True)
     if tried.returncode:
@@ -57,7 +57,7 @@ def need_namespaces(*options):
 
 
 def need_readable_tree():
-    """Needed by what runs as another user. Root's checkout is often readable for root alone."""
+    """Skips a test of another user who cannot read the tree. Root's checkout is often readable for root alone."""
     as_nobody = ["setpriv", f"--reuid={NOBODY}", f"--regid={NOBODY}", "--clear-groups"]
     for path in (__file__, PROFTAP):
         if os.geteuid() == 0 and subprocess.run([*as_nobody, "test", "-r", path]).returncode:
@@ -75,7 +75,7 @@ def need_no_sanitizer(why="start threads and set handlers of their own"):
 
 
 def forget_way(pid):
-    """Removes the private socket of a program's server, which holds its data only while the socket is there."""
+    """Removes the private socket of a program's server. Only with it does the server hold a dead program's data."""
     for place in (os.environ.get("XDG_RUNTIME_DIR", "") + "/proftap", "/run/proftap",
                   f"/run/user/{os.geteuid()}/proftap", f"/tmp/proftap-{os.geteuid()}"):
         with contextlib.suppress(OSError):

@@ -20,7 +20,7 @@ def registry_path(t):
 
 
 def list_programs(t, port, user=None):
-    """{pid: its row}, as |user| sees them."""
+    """Returns {pid: row} of the programs that |user| sees."""
     program = t.public_proftap() if user else PROFTAP
     listing = t.keep(Process("proftap list", [program, "list", f"127.0.0.1:{port}", "--json"], user=user))
     equal(listing.wait(), 0, f"proftap list HOST: {listing.err}")

@@ -3,7 +3,7 @@
 """A hostile client of the socket for forked children: intruder.py HOW NAME SECRET OUT [HEAD].
 
 NAME and SECRET (hex) are those of the socket. The server's answer to each request goes to OUT, a line each: 0, or a negative
-errno; "silent" for none. A child of this process connects, as the clone of a child does.
+errno; "silent" for none. A child of this process connects, as a clone of the forked child does otherwise.
 """
 import fcntl
 import mmap
@@ -19,7 +19,7 @@ MAGIC, VERSION = 0x6a617431, 1
 N_DESCRIPTORS = 100
 N_CONNECTIONS = 200
 SEALS = fcntl.F_SEAL_SHRINK | fcntl.F_SEAL_GROW | fcntl.F_SEAL_SEAL
-# lib/wire/arena.h, whose layout unit/test_layout.c watches over
+# Offsets in lib/wire/arena.h, whose layout tests/unit/test_layout.c checks.
 VERSIONS_BYTES, GUEST_AT, LAYOUT_AT, SIZE_AT, NAME_AT, STRINGS_USED_AT = 12, 128, 772, 784, 808, 960
 WRITTEN_ONCE = slice(768, 936)
 GUEST_COMING = 0x3fffffff
@@ -68,7 +68,7 @@ def arena_bytes(n_rings, ring_bytes):
 
 
 def be_sane(i):
-    """A good arena, as the program's own is."""
+    """Returns the head of a good arena, like the program's."""
     head = bytearray(i.head[:VERSIONS_BYTES].ljust(HEAD_BYTES, b"\0"))
     head[WRITTEN_ONCE] = i.head[WRITTEN_ONCE]
     head[NAME_AT:NAME_AT + 8] = b"\xff\xfe [1]\n\0"

@@ -49,11 +49,11 @@ def check_by_port(t, target, n=5):
 
 
 def check_served(t, host, target, pid=None):
-    """Checks that the program has a server of the daemon's, and is recorded in both ways. Returns the server."""
+    """Checks that the daemon lent the program a server, and that both ports record the program. Returns the server."""
     pid = pid or target.pid
     host.await_pids(pid)
     server = find_lent(pid)
-    equal(int(read_status(server)["PPid"]), find_starter(host), "parent of its server")
+    equal(int(read_status(server)["PPid"]), find_starter(host), "parent of the lent server")
     check_by_daemon(t, host, target, str(pid))
     check_by_port(t, target)
     return server

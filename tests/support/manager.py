@@ -1,5 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
-"""A service manager for one test: it holds the sockets, starts the host daemon on them, and receives its messages."""
+"""A service manager for one test: it holds the sockets, starts the host daemon on them, and receives the daemon's
+messages.
+"""
 import re
 import socket
 import threading
@@ -21,7 +23,7 @@ HAND_OVER = ("import fcntl, os, sys\n"
 
 
 class Managed(Process):
-    """proftapd --host as a service: its sockets stay when it goes."""
+    """proftapd --host as a service: the manager's sockets stay open when the daemon ends."""
 
     def __init__(self, manager, *options, prefix=(), **how):
         self.port = manager.port

@@ -20,7 +20,7 @@ def read_memory_kib(pid):
 
 
 class MemoryWatch(threading.Thread):
-    """Watches the process |pid| from here to end(): the most anonymous memory, and the most of both kinds together, in KiB."""
+    """Watches the process |pid| until end(): the most anonymous, and the most anonymous plus shared memory, in KiB."""
 
     def __init__(self, pid):
         super().__init__(daemon=True)

@@ -12,5 +12,5 @@ def numbers_in(trace):
 def check_numbers(found, first, end):
     """Checks that each number comes once and in order. The message has only the first wrong one."""
     wrong = [(i, n) for i, n in enumerate(found, first) if i != n]
-    check(not wrong, f"at {wrong[:1]} of {len(found)} numbers: expected the first, got the second")
-    equal(first + len(found), end, "one behind the last number")
+    check(not wrong, f"(expected, found) is {wrong[:1]} among {len(found)} numbers")
+    equal(first + len(found), end, "the number after the last one")

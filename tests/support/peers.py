@@ -9,7 +9,7 @@ from fixture import (SANITIZERS, contains, equal, find_proftapd, read_status, sc
 from http2 import OK, PROFILE, Connection, message
 
 LIMIT_KIB = 32 << 10
-# A session whose client is gone is free by then.
+# After this time a session whose client is gone is free.
 FREE_S = 0.1
 
 

@@ -62,7 +62,7 @@ def count_connections(pid):
 
 
 def is_alive(pid):
-    """Returns whether it runs. A zombie counts as ended, because nobody may reap it."""
+    """Returns whether the process runs. A zombie counts as ended, because nobody may reap it."""
     return read_status(pid).get("State", "Z")[0] not in "ZX"
 
 
@@ -238,10 +238,10 @@ class Target(Process):
         return self
 
     def thread_names(self):
-        """{tid: name}"""
+        """Returns {tid: name} of the threads."""
         names = {}
         for task in os.listdir(f"/proc/{self.pid}/task"):
-            with contextlib.suppress(FileNotFoundError, ProcessLookupError):  # it has ended meanwhile
+            with contextlib.suppress(FileNotFoundError, ProcessLookupError):  # the thread has ended meanwhile
                 names[int(task)] = Path(f"/proc/{self.pid}/task/{task}/comm").read_text().strip()
         return names
 

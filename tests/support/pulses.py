@@ -6,7 +6,7 @@ import struct
 from checks import check, equal
 from numbered import check_numbers
 
-# The pulses of a minute.
+# Room for the pulses of a minute.
 N_PULSES = 1 << 19
 # The greatest difference of the trace's times and the program's own.
 CLOCKS_NS = 50000
@@ -24,8 +24,8 @@ class Pulses:
         return times[:times.index(0)]
 
     def check_start(self, trace, at):
-        """Checks a capture agreed for |at|: it has no event from before, and all events since its trace says that the program
-        could record. Returns that time, and the begin of the first event, in ns since |at|.
+        """Checks a capture agreed for |at|: no event is earlier, and none is missing after the time from which, by the
+        trace, the program could record. Returns that time and the first event's begin, in ns since |at|.
         """
         late, start, stop = (trace.environment[name].value for name in (
             "ptap_start_late_ns", "profile_start_time", "profile_stop_time"))

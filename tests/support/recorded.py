@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Programs with a flight recorder that die, and their traces."""
+"""Programs that die while their flight recorders run, and their traces."""
 import errno
 import json
 import os

@@ -53,7 +53,7 @@ def answer_of(s):
 
 
 def ask(path, text=None, fds=None):
-    """A child calls this, as the clone of a program does."""
+    """Asks for a server for this process's parent, as the clone of a program does."""
     with connect(path) as s:
         send(s, request() if text is None else text, [make_arena(), make_listener()] if fds is None else fds)
         return answer_of(s)
@@ -83,7 +83,7 @@ def leave(path):
 
 
 def wrong(path):
-    """None of these is a valid request."""
+    """Sends requests of which none is valid."""
     null = os.open("/dev/null", os.O_RDWR)
     arena, listener = make_arena(), make_listener()
     for text, fds in ((request(), []), (request(), [null]), (request(), [listener]), (request(), [arena, null]),
@@ -108,7 +108,7 @@ def main():
         leave(path)
         print("left", flush=True)
     elif how == "alone":
-        # The request does not come from a child, because the child's parent would be another process.
+        # This process asks itself, so the request is for its parent, the test.
         print(ask(path), flush=True)
     else:
         for pipe in list(HOWS[how](path)):

@@ -83,7 +83,7 @@ def each_of_xspaces(paths):
             yield from each_of_plane(plane, epoch - min(epochs))
 
 
-# --- what is made of it ----------------------------------------------------------------------
+# --- the other formats -----------------------------------------------------------------------
 
 
 def each_of_ndjson(t, paths):

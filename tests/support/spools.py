@@ -8,7 +8,7 @@ from processes import PROFTAP, read_fds
 
 
 def read_spools(pid, directory=""):
-    """{path: bytes} of the files without a name in |directory| that the process has open."""
+    """Returns {path: bytes} of the files without a name in |directory| that the process has open."""
     found = {}
     for fd in read_fds(pid):
         try:
@@ -27,7 +27,7 @@ def report(path):
 
 
 def count_spans(trace):
-    """{name: count} of a report."""
+    """Returns {name: count} of a report."""
     counts = {}
     for plane in trace["planes"]:
         for thread in plane["threads"]:

@@ -58,7 +58,7 @@ class Sshd:
         self.wait_for("Server listening")
 
     def wait_for(self, words):
-        """sshd logs to its standard error."""
+        """Waits for |words| in sshd's log (stderr)."""
         wait_until(lambda: any(words in line for line in self.process.err), f"sshd to say {words!r}")
 
     def write_client(self):
@@ -82,7 +82,7 @@ class Sshd:
         self.prefix = ["setsid", *self.environment]
 
     def count_logins(self):
-        """There is at least one login, which sshd may log late."""
+        """Waits for the first login, which sshd may log late; counts all."""
         self.wait_for("Accepted publickey")
         return sum("Accepted publickey" in line for line in self.process.err)
 

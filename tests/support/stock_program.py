@@ -21,8 +21,8 @@ RECORDED_NS = 20_000_000
 
 
 class StockProgram(Process):
-    """|library| is the name of the library that it maps, |thread| the name of a second thread; |calls| are the
-    methods that were called."""
+    """|library| is the name of the library that the program maps, |thread| the name of a second thread; |calls| are
+    the methods that were called."""
 
     def __init__(self, t, name, library="libjax_common.so", user=None, thread="", python="/usr/bin/python3", env=None):
         place = t.dir / f"libraries of {name}"
@@ -35,11 +35,11 @@ class StockProgram(Process):
         self.death_mark = path.with_name(path.name + ".dies")
 
     def die_when_recorded(self):
-        """Makes it die when the next Profile comes."""
+        """Makes the program die when the next Profile comes."""
         self.death_mark.touch()
 
     def wait_when_recorded(self):
-        """Makes it answer the next Profile only after one more call, such as Terminate."""
+        """Makes the program answer the next Profile only after one more call, such as Terminate."""
         self.wait_mark.touch()
 
     @property

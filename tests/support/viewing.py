@@ -23,7 +23,7 @@ class View(Process):
         self.path = "/" + self.said["url"].split("/", 3)[3]
 
     def ask(self, method="GET", path=None, host=None, body=None, origin=ORIGIN, more=None):
-        """(status, headers, body)"""
+        """Returns the (status, headers, body) of the answer."""
         connection = http.client.HTTPConnection("127.0.0.1", self.port, timeout=PATIENCE_S)
         headers = {**({"Origin": origin} if origin else {}), **({"Host": host} if host else {}), **(more or {})}
         connection.request(method, path or self.path, body, headers)

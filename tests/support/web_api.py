@@ -33,11 +33,11 @@ def is_type(value, name):
 
 
 def complaints(value, schema, where):
-    """Returns the errors of |value| by those keywords of JSON schema that the document uses."""
+    """Returns the errors of |value| by those keywords of JSON schema that docs/openapi.json uses."""
     schema = resolve(schema)
     if "oneOf" in schema:
         return [] if sum(not complaints(value, one, where) for one in schema["oneOf"]) == 1 \
-            else [f"{where}: {value!r} is none of oneOf"]
+            else [f"{where}: {value!r} does not match exactly one of oneOf"]
     types = schema.get("type", [])
     if types and not any(is_type(value, name) for name in ([types] if isinstance(types, str) else types)):
         return [f"{where}: {value!r} is no {types}"]
@@ -51,7 +51,7 @@ def complaints(value, schema, where):
         for key, member in value.items():
             known = schema.get("properties", {}).get(key, schema.get("additionalProperties"))
             if known is None and schema.get("properties"):
-                wrong.append(f"{where}: {key} is not in the document")
+                wrong.append(f"{where}: {key} is not in docs/openapi.json")
             elif isinstance(known, dict):
                 wrong += complaints(member, known, f"{where}.{key}")
     if isinstance(value, list):
@@ -117,7 +117,7 @@ class Events(threading.Thread):
 
 
 class Api:
-    """A daemon with its own log directory; each answer is checked against the document."""
+    """A daemon with its own log directory; each answer is checked against docs/openapi.json."""
 
     def __init__(self, t, *options, prefix=(), web=None):
         self.case = t
@@ -141,7 +141,7 @@ class Api:
 
     @staticmethod
     def hold(method, path, answer):
-        """Checks an answer against the document."""
+        """Checks an answer against docs/openapi.json."""
         operation = find_operation(method, path)
         if operation is None:
             return
@@ -149,7 +149,7 @@ class Api:
         if answer.status >= 400:
             response = SCHEMA["components"]["responses"]["Error"]
         else:
-            check(str(answer.status) in responses, f"{method} {path}: {answer.status} is not in the document")
+            check(str(answer.status) in responses, f"{method} {path}: {answer.status} is not in docs/openapi.json")
             response = resolve(responses[str(answer.status)])
         for kind, content in response.get("content", {}).items():
             equal(answer.headers["Content-Type"], kind, f"type of {method} {path}")

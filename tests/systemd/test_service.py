@@ -142,9 +142,9 @@ def the_sockets_start_the_service(t):
 def the_service_is_ready_when_it_notifies_so(t):
     with serving():
         equal(show("Type"), "notify", "the type")
-        wait_until(lambda: "0 programs, 0 calls under way" in show("StatusText"), "its status", PATIENCE_S)
+        wait_until(lambda: "0 programs, 0 calls under way" in show("StatusText"), "the service's status", PATIENCE_S)
         target = start_target(t)
-        wait_until(lambda: "1 programs" in show("StatusText"), "its status with a program", PATIENCE_S)
+        wait_until(lambda: "1 programs" in show("StatusText"), "the service's status with a program", PATIENCE_S)
         check_capture(t, target)
 
 
@@ -153,9 +153,9 @@ def the_service_has_no_rights(t):
     with serving() as pid:
         status = read_status(pid)
         uid = str(pwd.getpwnam("proftap").pw_uid)
-        equal(status["Uid"].split(), [uid] * 4, "its user")
-        equal({status[f"Cap{kind}"] for kind in ("Inh", "Prm", "Eff", "Amb")}, {"0" * 16}, "its capabilities")
-        equal(int(status["CapBnd"], 16), TWO, "capabilities that it could have")
+        equal(status["Uid"].split(), [uid] * 4, "the service's user")
+        equal({status[f"Cap{kind}"] for kind in ("Inh", "Prm", "Eff", "Amb")}, {"0" * 16}, "the service's capabilities")
+        equal(int(status["CapBnd"], 16), TWO, "capabilities that the service could have")
         equal((status["NoNewPrivs"], status["Seccomp"]), ("1", "2"), "NoNewPrivs and Seccomp")
 
 
@@ -170,7 +170,7 @@ def sandboxed_program_gets_a_lent_server(t):
             target.serve()
             await_targets(t, target)
             status = read_status(find_lent(target.pid))
-            equal([status["Uid"].split(), status["CapPrm"]], [[str(uid)] * 4, "0" * 16], "its server's rights")
+            equal([status["Uid"].split(), status["CapPrm"]], [[str(uid)] * 4, "0" * 16], "the lent server's rights")
         servers = [find_lent(target.pid) for target in targets]
         systemctl("restart", SERVICE)
         await_targets(t, *targets)
@@ -220,7 +220,7 @@ def a_stop_lets_a_capture_finish(t):
         target.ask("burst 7")
         equal(t.stop(target, capture).trace.count("burst"), 7, "spans")
         equal(stopping.wait(PATIENCE_S), 0, "systemctl stop")
-        equal((show("Result"), show("ExecMainStatus")), ("success", "0"), "how it ended")
+        equal((show("Result"), show("ExecMainStatus")), ("success", "0"), "how the service ended")
         # The sockets are still there.
         check_capture(t, start_target(t))
 
@@ -231,7 +231,7 @@ def a_stop_has_a_limit(t):
         target = start_target(t)
         capture = begin(t, target)
         systemctl("stop", SERVICE)
-        equal((show("Result"), show("ExecMainStatus")), ("success", "0"), "how it ended")
+        equal((show("Result"), show("ExecMainStatus")), ("success", "0"), "how the service ended")
         contains(capture.finish(1, PATIENCE_S).stderr, "the host daemon was told to end", "the client's message")
         check_capture(t, target)
 
@@ -261,7 +261,7 @@ def a_hanging_service_is_killed(t):
         equal(show("WatchdogUSec"), "10s", "the watchdog")
         await_targets(t, target)
         os.kill(pid, signal.SIGSTOP)
-        wait_until(lambda: not is_alive(pid), "it to be killed", PATIENCE_S)
+        wait_until(lambda: not is_alive(pid), "the service to be killed", PATIENCE_S)
         await_service(pid)
         await_journal("Watchdog timeout", f"UNIT={SERVICE}")
         await_targets(t, target)
@@ -273,7 +273,7 @@ def bad_settings_are_not_tried_again(t):
     with serving():
         CONFIG.write_text("log_level = loud\n")
         systemctl("restart", SERVICE, code=1)
-        wait_until(lambda: show("ActiveState") == "failed", "it to have failed", PATIENCE_S)
+        wait_until(lambda: show("ActiveState") == "failed", "the service to have failed", PATIENCE_S)
         equal((show("NRestarts"), show("ExecMainStatus")), ("0", "2"), "restarts, and the status")
         await_journal(f"{CONFIG}:1:", f"_SYSTEMD_UNIT={SERVICE}")
         CONFIG.write_text("")

@@ -8,7 +8,7 @@
 #include "tests/unit/guest_fixture.h"
 #include "tests/unit/log_fixture.h"
 
-/* The first pair of log_fixture.h. */
+/* CLOCK_MONOTONIC at the start, as in log_fixture.c. */
 #define MONOTONIC_NS 777
 
 static uint64_t to_ticks(int64_t ns)
@@ -16,7 +16,7 @@ static uint64_t to_ticks(int64_t ns)
 	return (uint64_t)ns * LOG_TICKS_PER_NS;
 }
 
-/* --- putting ------------------------------------------------------------------------------- */
+/* --- putting records ----------------------------------------------------------------------- */
 
 struct device_entry device_make(enum device_kind kind, int64_t start, int64_t end)
 {
@@ -152,7 +152,7 @@ void device_put_span(
 	log_put_span(log, name, to_ticks(start), to_ticks(end), depth);
 }
 
-/* --- looking ------------------------------------------------------------------------------- */
+/* --- reading the trace --------------------------------------------------------------------- */
 
 struct plane *device_plane(const char *name)
 {

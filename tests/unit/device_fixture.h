@@ -26,15 +26,15 @@ void device_put_bytes(
 	struct thread_log *log, const char *name, const void *bytes, uint32_t n_bytes);
 /* The anchors of the collector 0, at the start and at the stop. */
 void device_put_anchors(struct thread_log *log);
-/* 256 threads in 16 blocks, with 32 registers each. */
+/* Puts a kernel of 16 blocks of 256 threads, which have 32 registers each. */
 void device_put_kernel(
 	struct thread_log *log, const char *name, uint64_t correlation, int64_t start, int64_t end);
 /* Puts the facts of an H100. */
 void device_put_info(struct thread_log *log, uint16_t device, uint8_t uuid);
 
 /*
- * Each puts a call with |depth| spans around it: a launch, a launch in another context, and a
- * launch of |graph|.
+ * Puts a launch, a launch in |context|, a launch of |graph|, or a mark of a graph's node, with
+ * |depth| spans around it (in |context|: none).
  */
 void device_put_launch(struct thread_log *log, const char *name, uint64_t correlation,
 	int64_t start, int64_t end, unsigned depth);
@@ -43,7 +43,7 @@ void device_put_graph_launch(struct thread_log *log, uint64_t correlation, uint3
 	int64_t start, int64_t end, unsigned depth);
 void device_put_node(
 	struct thread_log *log, uint64_t node, uint64_t original, int64_t at, unsigned depth);
-/* A span. */
+/* Puts a span. */
 void device_put_span(
 	struct thread_log *log, const char *name, int64_t start, int64_t end, unsigned depth);
 

@@ -15,7 +15,7 @@
 extern int64_t fixture_now_ms;
 extern struct http_server *fixture_server;
 
-/* Before and after each test. */
+/* Called before and after each test. */
 void http_fixture_set_up(void);
 void http_fixture_tear_down(void);
 

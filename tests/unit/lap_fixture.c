@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A clock of hours, and recordings by it; see lap_fixture.h. */
+/* A clock that skips hours, and recordings by that clock; see lap_fixture.h. */
 #include "tests/unit/lap_fixture.h"
 
 #include <check.h>
@@ -103,7 +103,7 @@ void lap_each_writes(void)
 		players_play(i, play_begin_and_end);
 }
 
-/* --- what is found --------------------------------------------------------------------------- */
+/* --- the events in a trace ------------------------------------------------------------------- */
 
 static void ck_near(int64_t a, int64_t b, int n)
 {

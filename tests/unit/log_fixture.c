@@ -54,7 +54,7 @@ struct thread_log *log_add(int32_t tid, const char *name)
 
 void log_put_slot(struct thread_log *log, uint64_t word0, uint64_t word1)
 {
-	/* check writes to a pipe at each assertion. */
+	/* The check library writes to a pipe at each assertion. */
 	if (grow(&log->slots, &log->n_allocated, log->n_slots + 1))
 		ck_assert_msg(0, "no memory");
 	log->slots[log->n_slots].word[0] = word0;

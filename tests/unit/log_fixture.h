@@ -29,8 +29,8 @@ struct log_fixture {
 	int64_t stop_ns; /* time of LOG_STOP_TICKS */
 	uint64_t ended; /* when the process had ended; 0: not before the stop */
 	uint64_t max_ops; /* limit of device operations; 0: no limit */
-	uint64_t window; /* events that ended before are left out; since the start */
-	uint64_t settled; /* with |carry|; since the start, as all times are */
+	uint64_t window; /* since the start; events that ended before this time are left out */
+	uint64_t settled; /* since the start; with |carry|, later marks are of the next part */
 	struct space *space; /* result of log_assemble() */
 	struct plane *plane;
 };

@@ -41,8 +41,8 @@ void pictured_check(uint32_t i, uint32_t word, uint64_t n)
 	ck_assert_uint_eq(p.log.ordinal, n);
 	ck_assert_uint_eq(p.log.n_overwritten + (uint64_t)p.n_kept, n);
 	/*
-	 * The writer gives a segment up before it reaches it, and with it an entry that continues
-	 * into the next segment.
+	 * Before the writer reaches a segment, it gives that segment up, together with an entry
+	 * that continues into the next segment.
 	 */
 	if (p.log.n_overwritten)
 		ck_assert_uint_gt(p.log.n_slots + RECORD_MAX_EXTRA,

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Server and client of rpc/ on a socket pair. gRPC lives in the test's own process: check forks
- * before the fixture is opened.
+ * Server and client of rpc/ on a socket pair. gRPC runs in the test's own process, because the
+ * check library forks before the fixture is opened.
  */
 #ifndef TESTS_UNIT_RPC_FIXTURE_H
 #define TESTS_UNIT_RPC_FIXTURE_H
@@ -32,7 +32,7 @@ extern struct rpc_fixture rpc;
 /* Opens a server with these methods, whose context is |&rpc|, and a channel to it. */
 void rpc_fixture_open(const struct rpc_method *methods, size_t n_methods);
 void rpc_fixture_close(void);
-/* Opens another channel to it. */
+/* Opens another channel to the server. */
 struct rpc_channel *connect_channel(void);
 
 /* Handlers: one replies with the request, the other keeps the call in |rpc.held|. */

@@ -10,8 +10,8 @@
 #include "trace/model/space.h"
 
 /*
- * check writes to a pipe at each assertion. There are a million comparisons here, so only failing
- * ones assert.
+ * The check library writes to a pipe at each assertion. There are a million comparisons here, so
+ * only failing ones assert.
  */
 static void expect_number(int64_t a, int64_t b)
 {

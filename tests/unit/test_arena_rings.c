@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Tests that rings without a thread are given back for good when the arena's server has ended. */
+/* Tests that rings without a thread are unmapped for good when the arena's server has ended. */
 #define PTAP_IMPL_BUILDING
 #include "lib/control/arena.h"
 
@@ -59,7 +59,7 @@ START_TEST(unused_rings_are_all_shed)
 }
 END_TEST
 
-/* The thread has found the arena before the server's end, and looks for a ring after it. */
+/* The thread found the arena before the server's end, and looks for a ring after that end. */
 START_TEST(a_late_thread_finds_no_ring)
 {
 	uint32_t word = fixture_start(1);

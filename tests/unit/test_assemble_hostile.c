@@ -30,7 +30,7 @@ static void put_good(void)
 	log_put(thread_log, RECORD_SPAN, good_id, 3999000, 400, 0, 0);
 }
 
-/* Checks that the model keeps its promises to its readers, and that it can be encoded. */
+/* Checks that the model is valid for its readers, and that it can be encoded. */
 static void expect_sane(void)
 {
 	_cleanup_(chunks_deinit) struct chunks out = CHUNKS_INIT;

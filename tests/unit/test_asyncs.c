@@ -416,7 +416,7 @@ START_TEST(each_part_has_the_arguments_of_the_begin)
 }
 END_TEST
 
-/* --- where marks are missing --------------------------------------------------------------- */
+/* --- missing marks ------------------------------------------------------------------------- */
 
 /*
  * Makes a snapshot of a flight recorder in which the first thread's ring reaches back to
@@ -480,8 +480,8 @@ END_TEST
 START_TEST(a_long_span_over_the_window_s_start_is_whole)
 {
 	/*
-	 * A flight recorder must keep such a span. No id is used twice, so
-	 * the halves belong together.
+	 * A flight recorder must keep a long span that began before the window. No id is used
+	 * twice, so the halves belong together.
 	 */
 	overwrite(100, 5000);
 	begin(first, 1, 200);
@@ -514,7 +514,7 @@ START_TEST(halves_of_two_spans_are_not_made_one)
 }
 END_TEST
 
-/* Makes a thread's ring full from |from_ns| to |until_ns|. */
+/* Makes the first thread's ring full from |from_ns| to |until_ns|. */
 static void lose(uint64_t from_ns, uint64_t until_ns)
 {
 	first->lost[LOSS_FULL]++;
@@ -527,8 +527,8 @@ START_TEST(halves_beside_lost_records_are_not_made_one)
 	const struct trace_stat *gaps;
 
 	/*
-	 * The missing mark may be 1: the first span's end and the second one's
-	 * begin; 2: its begin; 3: its end.
+	 * The missing marks may be, with the id 1: the first span's end and the second
+	 * one's begin; with 2: a begin; with 3: an end.
 	 */
 	lose(2000, 4000);
 	for (uint64_t i = 0; i < 2; i++)
@@ -622,7 +622,7 @@ END_TEST
 
 START_TEST(dropped_oldest_part_of_a_session_leaves_no_span)
 {
-	/* In the first part 1 and 2 are open. The second part has lost all from before 5,000. */
+	/* The first part has the open spans 1 and 2. The second has lost all from before 5,000. */
 	begin(first, 1, 100);
 	begin(first, 2, 200);
 	assemble_part(CAPTURE_NS);

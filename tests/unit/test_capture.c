@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Tests whole captures against a server on loopback that answers with given bytes:
- * the published file and the user's messages. gRPC lives in the test's own process:
- * check forks before the fixture.
+ * the published file and the user's messages. gRPC runs in the test's own process, because
+ * the check library forks before the fixture is opened.
  */
 #include "client/capture/capture.h"
 
@@ -130,7 +130,7 @@ static void tear_down(void)
 
 /* The client. */
 
-/* Standard output gets the file's path, which is no TAP; standard error goes to t.said. */
+/* Drops standard output, because the file's path is no TAP; standard error goes to t.said. */
 static int capture(void)
 {
 	int out = dup(STDOUT_FILENO);

@@ -29,7 +29,7 @@ static uint64_t ticks_at(double seconds)
 	return (UINT64_C(1) << 40) + (uint64_t)(seconds * 1e9 * TICKS_PER_NS);
 }
 
-/* Adds a pair as the server reads it at |seconds|: the two clocks not quite at the same time. */
+/* Adds a pair for |seconds|. As in the server, its clocks are not read at quite the same time. */
 static void add_read(double seconds)
 {
 	add_pair(ticks_at(seconds), slewed_ns(seconds) + rand() % WIDTH_NS - WIDTH_NS / 2);

@@ -140,7 +140,7 @@ static struct pb_reader read_back(void)
 	return pb_reader(bytes, file_bytes);
 }
 
-/* Some lengths need a longer varint then, and padded ones do not. */
+/* If the plane has grown, some lengths need a longer varint, and padded ones do not. */
 START_TEST(the_plane_grows_and_the_rest_moves)
 {
 	for (int i = 0; i < 2 * 300; i++) {
@@ -175,7 +175,7 @@ static uint64_t read_data_bytes(void)
 	return (uint64_t)kib << 10;
 }
 
-/* Traces of subprocesses lie after the plane in this way. */
+/* Traces of subprocesses lie after the plane, and may have many bytes. */
 START_TEST(much_behind_the_plane_needs_no_memory)
 {
 	uint64_t most = read_data_bytes() + SPARE_BYTES;

@@ -53,7 +53,7 @@ int __wrap_ring_copy_begin(
 	return __real_ring_copy_begin(c, t, i, from);
 }
 
-/* --- what the thread does: events that are called by their numbers ---------------------------- */
+/* --- the thread's acts: events whose names are their numbers ---------------------------------- */
 
 static int parents[MAX_EVENTS]; /* -1: it has no parent */
 static unsigned n_seen[MAX_EVENTS];
@@ -97,7 +97,7 @@ static void play(int n)
 	}
 }
 
-/* Leaves the state of a thread between the two stores of an end. */
+/* Makes the state that a thread has between the two stores by which a span ends. */
 static void end_without_depth(void)
 {
 	uint32_t depth = atomic_load(&drained.ring->depth);

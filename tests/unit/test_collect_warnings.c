@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Tests the sentences of collectors, which share a limited room. */
+/* Tests the warnings of collectors, which share a buffer of limited size. */
 #include "lib/collect/run.h"
 
 #include <check.h>

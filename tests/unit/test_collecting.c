@@ -65,7 +65,7 @@ static void setup(void)
 	fake_root_make();
 	map(OTHER_LINE);
 	budget = (struct drain_budget){.max_bytes = 1 << 20};
-	fixture.target.has_collect = 1; /* its memory is there from the start */
+	fixture.target.has_collect = 1; /* the collectors' words are mapped from the start */
 	atomic_store(&fixture.arena->guest, 1);
 	words = &fixture.arena->collect;
 	open_source();
@@ -84,7 +84,7 @@ static void teardown(void)
 	fixture_close();
 }
 
-/* Makes the next look due, and visits. */
+/* Makes the next check of the mappings due, and visits. */
 static void visit(void)
 {
 	source->collecting.due_ns = 0;
@@ -301,7 +301,7 @@ START_TEST(reports_a_late_begin_of_the_collector)
 }
 END_TEST
 
-/* --- before a part is cut ------------------------------------------------------------------- */
+/* --- handing on records before a part is cut ------------------------------------------------ */
 
 static void hand_on(void)
 {
@@ -372,7 +372,7 @@ START_TEST(the_dead_are_not_waited_for)
 }
 END_TEST
 
-/* --- a program that writes what it likes ---------------------------------------------------- */
+/* --- a program that writes arbitrary words -------------------------------------------------- */
 
 START_TEST(an_impossible_time_is_no_late_begin)
 {

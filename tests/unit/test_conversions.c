@@ -22,7 +22,7 @@ static const char *const perfetto[] = {"convert", ".", "perfetto", NULL};
 
 static struct conversions conversions;
 static int dir_fd;
-static int made_fd; /* what proftap printed */
+static int made_fd; /* the output of proftap */
 
 /* Makes the file look old. */
 static void age_file(const char *name, long nanoseconds)

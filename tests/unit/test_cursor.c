@@ -111,7 +111,7 @@ START_TEST(rewinding_does_not_sort_again)
 }
 END_TEST
 
-/* There are enough events for every way of sorting, many of one start, some before 0. */
+/* The events are enough for every way of sorting. Many have one start, some one before 0. */
 START_TEST(any_order_is_mended)
 {
 	int64_t last_start = INT64_MIN;

@@ -157,8 +157,8 @@ START_TEST(keeps_an_error_of_the_chunks)
 END_TEST
 
 /*
- * Makes a delivery of the expected bytes: two parts are in a file in another order, and 100 bytes
- * end the first of two deliveries.
+ * Joins two deliveries, which give the expected bytes. The first is a graft: its two ranges are in
+ * a file in the other order, and its frame ends with 100 bytes.
  */
 static struct delivery *from_graft(void)
 {

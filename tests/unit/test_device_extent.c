@@ -14,7 +14,7 @@
 #include "tests/unit/log_fixture.h"
 #include "tests/unit/unit.h"
 
-/* The begin of log_fixture.h's time. */
+/* CLOCK_MONOTONIC at the start, as in log_fixture.c. */
 #define BASE_NS 777
 
 static struct device_extents own;

@@ -32,7 +32,7 @@ static void put_loss(enum device_loss reason, uint32_t kind, uint64_t n)
 	device_put(collector, NULL, &e);
 }
 
-/* --- what collectors tell ------------------------------------------------------------------ */
+/* --- losses that collectors report --------------------------------------------------------- */
 
 START_TEST(says_what_a_collector_lost)
 {
@@ -81,7 +81,7 @@ START_TEST(adds_up_without_running_over)
 }
 END_TEST
 
-/* --- what the server notices --------------------------------------------------------------- */
+/* --- losses that the server notices -------------------------------------------------------- */
 
 START_TEST(cannot_place_what_has_no_clock)
 {
@@ -158,7 +158,7 @@ START_TEST(pays_for_names_of_counters)
 }
 END_TEST
 
-/* --- what makes no sense ------------------------------------------------------------------- */
+/* --- invalid records ----------------------------------------------------------------------- */
 
 static void expect_damaged(uint64_t n)
 {

@@ -74,7 +74,7 @@ START_TEST(says_how_much_is_in_use)
 	ck_assert_int_eq(device_stat(logs.plane, event, "addr")->value.i64, 0x2000);
 	ck_assert_int_eq(device_stat(logs.plane, event, "bytes_reserved")->value.i64, 0);
 	ck_assert_int_eq(device_stat(logs.plane, event, "fragmentation")->type, STAT_DOUBLE);
-	/* With this stat XProf would take it for an operation. */
+	/* With this stat XProf would take the event for an operation. */
 	ck_assert_ptr_null(device_stat(logs.plane, event, "tf_op"));
 }
 END_TEST
@@ -121,7 +121,7 @@ START_TEST(events_of_memory_are_on_the_devices_plane)
 		device_text(plane, device_event(plane, line, "Memory freed"), "MemFree_details"),
 		"kind:device num_bytes:64");
 	device_event(plane, line, "Memory pool created");
-	/* With this stat a step would count it as work. */
+	/* With this stat a step would count the event as work. */
 	ck_assert_ptr_null(device_stat(plane, &line->events[0], "correlation_id"));
 	ck_assert_uint_eq(device_line(logs.plane, "memory of GPU 0")->n_events, 2);
 }

@@ -26,7 +26,7 @@ static struct thread_log *collector;
 static uint32_t names[N_NAMES];
 static uint64_t n_calls;
 
-/* --- what a program does ------------------------------------------------------------------- */
+/* --- the program --------------------------------------------------------------------------- */
 
 static void setup(void (*open)(void))
 {
@@ -114,7 +114,7 @@ static void fill(struct thread_log *log)
 		at = put_any(log, at, 0) + spooled_pick(3);
 }
 
-/* --- both ways ----------------------------------------------------------------------------- */
+/* --- in memory and through a spool --------------------------------------------------------- */
 
 static uint8_t *deliver(struct spool *spool, size_t *n_out)
 {

@@ -417,7 +417,7 @@ static void add_links(void)
 	plane_set_uint(plane, "dropped_traces", 17);
 }
 
-/* The totals of a capture's one line are counted without a view. */
+/* The expected totals are counted from the trace model, without a view. */
 START_TEST(totals_are_those_of_the_trace_model)
 {
 	struct report_totals expected;
@@ -521,7 +521,7 @@ static int64_t get_length(void)
 }
 
 /*
- * Such a server leaves out spans that were open at the begin and at the end, so
+ * A server like JAX's leaves out spans that were open at the begin and at the end, so
  * nothing is known of that time.
  */
 START_TEST(a_thread_of_a_stock_server_is_known_from_its_first_event_to_its_last)

@@ -21,7 +21,7 @@
 #define no doctor_expect_no
 #define none doctor_expect_none
 
-/* --- all of it ----------------------------------------------------------------------------- */
+/* --- the whole output ---------------------------------------------------------------------- */
 
 static struct doctor doctor;
 
@@ -30,7 +30,7 @@ static void examine(void)
 	ck_assert_int_eq(doctor_examine(&doctor, &doctor_system), 0);
 }
 
-/* Refuses every kernel call, and has no file. */
+/* Examines a machine that permits nothing and has no file. */
 static void refuse_all(void)
 {
 	for (int i = 0; i < N_ATTEMPTS; i++)

@@ -19,7 +19,7 @@
 #define no doctor_expect_no
 #define none doctor_expect_none
 
-/* --- of the machine ------------------------------------------------------------------------ */
+/* --- checks of the machine ----------------------------------------------------------------- */
 
 #define DRIVER "/proc/driver/nvidia/version"
 
@@ -226,7 +226,7 @@ START_TEST(the_plug_in_is_there_or_not)
 }
 END_TEST
 
-/* --- of a program -------------------------------------------------------------------------- */
+/* --- checks of a program ------------------------------------------------------------------- */
 
 #define MAPS "/proc/4242/maps"
 #define STATUS_FILE "/proc/4242/status"

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Tests a drain of rings that overwrite, while a flight recorder runs: its records are whole and in
- * order, and each entry that was overwritten before is counted. The test itself does what a thread
- * may do in the middle of a visit. Linked with -Wl,--wrap of ring_copy_take and ring_copy_finish.
+ * Tests a drain of rings that overwrite, while a flight recorder runs: the drained records are
+ * whole and in order, and each entry that was overwritten before it was read is counted. The test
+ * itself does what a thread may do in the middle of a visit. Linked with -Wl,--wrap of
+ * ring_copy_take and ring_copy_finish.
  */
 #include "daemon/pipeline/drain/drain.h"
 

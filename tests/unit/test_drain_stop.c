@@ -2,8 +2,8 @@
 /*
  * Tests a recording that stops while its thread is in the middle of an annotation. The test
  * itself does the rest of the annotation, at each place within the last read of the rings.
- * Each event is a record, an open span or counted, and never two of these. Linked with
- * -Wl,--wrap of the parts of that read.
+ * Each event becomes a record or an open span, or counts as lost, and never two of these. Linked
+ * with -Wl,--wrap of the functions of that read.
  */
 #include "daemon/pipeline/drain/drain.h"
 
@@ -22,7 +22,7 @@ static void (*rest)(void);
 static int n_until; /* the place at which |rest| runs */
 static int n_places;
 
-/* The thread read the word while it was still the word of the recording. */
+/* Runs |rest| at its place: the thread read the word before the recording stopped. */
 static void be_at_a_place(void)
 {
 	if (n_places++ != n_until)
@@ -70,7 +70,7 @@ static void end(void)
 	PTAP_END();
 }
 
-/* Nothing comes after this before the ring is read. */
+/* Fills the ring, so that nothing more fits before the ring is read. */
 static void begin_in_a_full_ring(void)
 {
 	begin_two();
@@ -100,7 +100,7 @@ static void begin_around_in_a_full_ring(void)
 		PTAP_INSTANT("filling");
 }
 
-/* Ends one part, while the flight recorder goes on. */
+/* Ends a span; the part is over, but the flight recorder goes on. */
 static void end_and_go_on(void)
 {
 	PTAP_INSTANT("before");

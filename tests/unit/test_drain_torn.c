@@ -29,7 +29,7 @@ START_TEST(reads_spans_that_are_open)
 }
 END_TEST
 
-/* A part could not be cut off because memory was short, and its log stayed. */
+/* The log of a part that could not be cut off for want of memory is read again. */
 START_TEST(reads_open_spans_anew)
 {
 	int error = 0;
@@ -64,7 +64,7 @@ START_TEST(drops_an_open_span_that_is_the_last_record)
 }
 END_TEST
 
-/* This also holds if the span ended in the last of several visits, or if none has ended since. */
+/* The last record is also found if the last visit has read it, or an earlier one. */
 START_TEST(finds_the_last_record_of_several_visits)
 {
 	for (int i = 0; i < 5; i++) {
@@ -87,8 +87,8 @@ START_TEST(finds_the_last_record_of_several_visits)
 END_TEST
 
 /*
- * A counter that is slower than the processor, as on others than x86, gives
- * many events the same time.
+ * A counter that is slower than the processor, as on processors other than x86, gives many events
+ * the same time.
  */
 static void give_all_the_same_time(uint64_t n_open)
 {

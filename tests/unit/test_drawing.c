@@ -136,7 +136,7 @@ START_TEST(overlapping_spans_lie_below_each_other)
 }
 END_TEST
 
-/* Spans of a thread by JAX's server are drawn in the thread's row, below those of ours. */
+/* Spans that JAX's server recorded of a thread are drawn in its row, below those of our server. */
 START_TEST(a_thread_that_two_servers_saw_is_one_track)
 {
 	const json_t *files;

@@ -93,8 +93,8 @@ static void *leave_open(void *unused)
 }
 
 /*
- * Like live(), with a span that never ends. Returns the last time at which its ring can have been
- * freed.
+ * Like live(), with a span that never ends. Returns the last time at which the ring of the thread
+ * can have been freed.
  */
 static uint64_t live_unended(void)
 {
@@ -247,8 +247,8 @@ START_TEST(slots_beyond_the_budget_of_a_snapshot_are_counted)
 END_TEST
 
 /*
- * The copy of a ring gets the newest slots that fit into the memory left, or none, until there is
- * more.
+ * The copy of a ring gets the newest slots that fit into the memory left. Without memory there is
+ * no copy, until more is allowed.
  */
 START_TEST(a_ring_is_copied_out_as_far_as_there_is_memory)
 {

@@ -30,8 +30,8 @@ static const struct {
 };
 
 /*
- * The memory is as large as that of the events, or smaller. It runs twice,
- * because the two may be exchanged.
+ * The line has room for few events, then for many. In the second turn, the events and the line may
+ * have exchanged their memory.
  */
 START_TEST(come_in_the_order_of_their_starts)
 {

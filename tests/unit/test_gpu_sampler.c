@@ -67,7 +67,7 @@ static void await(struct gpu_sampler *s, int (*is_enough)(void))
 			return;
 		usleep(10000);
 	}
-	ck_abort_msg("it did not come");
+	ck_abort_msg("the samples did not come");
 }
 
 static int has_a_sample(void)
@@ -213,7 +213,7 @@ START_TEST(without_a_driver_nothing_is_loaded)
 }
 END_TEST
 
-/* Starts and stops samplers until one has the reason |words|. */
+/* Starts and stops samplers until one gives a reason that contains |words|. */
 static void await_words(const char *words)
 {
 	for (int i = 0; i < PATIENCE_MS; i++) {
@@ -239,7 +239,7 @@ START_TEST(failure_to_open_nvml_is_reported)
 }
 END_TEST
 
-/* A wait would be endless, because the library hangs until the file is gone. */
+/* A wait for NVML would be endless: the fake library hangs until the file /hang is gone. */
 START_TEST(an_nvml_that_hangs_holds_nobody_up)
 {
 	struct gpu_sampler *first;
@@ -247,7 +247,7 @@ START_TEST(an_nvml_that_hangs_holds_nobody_up)
 
 	point_to(FAKE_NVML_INIT_HANGS, "/hang");
 	fake_root_write("/hang", "");
-	/* The library and its counts are unloaded with its last user. */
+	/* This keeps the fake library loaded: its counts would be lost with its last user. */
 	ck_assert_int_eq(read_fake("fake_nvml_max_users"), 0);
 	first = start();
 	second = start();

@@ -25,7 +25,7 @@ static void open_fake(void)
 	machine_fixture_open(path);
 }
 
-/* The library has a thread of its own. */
+/* Samples until NVML's thread has read a value. */
 static void sample_until_known(const char *text)
 {
 	for (int i = 0; i < PATIENCE_MS; i++) {
@@ -116,7 +116,7 @@ START_TEST(a_driver_that_hangs_holds_nobody_up)
 	open_fake();
 	sample_until_known("gpu 0 busy");
 	fake_root_write("/hang", "");
-	/* By then the earlier samples are too old. */
+	/* An hour later the earlier samples are too old. */
 	machine_sample(machine_fixture.machine, monotonic_ns());
 	machine_sample(machine_fixture.machine, monotonic_ns() + 3600 * NS_PER_S);
 	ck_assert(isnan(get("gpu 0 busy")));

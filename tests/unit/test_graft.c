@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Tests a child's trace with its parent's times, under its own name. */
+/* Tests grafts: the trace of a child in that of its parent, on the parent's time. */
 #include "trace/xspace/graft.h"
 
 #include <check.h>
@@ -130,7 +130,7 @@ START_TEST(spans_without_length_stay_spans)
 }
 END_TEST
 
-/* Only the frame is new, however many events there are. */
+/* Only the graft's frame is new, however many events the file has. */
 START_TEST(leaves_later_events_where_they_are)
 {
 	for (int i = 0; i < 100000; i++)

@@ -94,7 +94,7 @@ START_TEST(names_can_be_rows)
 }
 END_TEST
 
-/* Neuron's tools number the devices of a run through, with the same result. */
+/* Neuron's attributes are the same as ours: worker_gid, too, counts the devices of all hosts. */
 START_TEST(neurons_names_mean_the_same)
 {
 	add_threads_and_device();

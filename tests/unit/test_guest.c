@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Tests the library's page: in forked children, and when one server replaces another. */
+/* Tests the page with the library's state: in forked children, and when a server is replaced. */
 #define PTAP_IMPL_BUILDING
 #include "lib/record/guest.h"
 
@@ -20,7 +20,8 @@
 #include "tests/unit/unit.h"
 
 /*
- * This holds even in a program that never started a server, since nothing else wipes the page here.
+ * Forked children get a wiped page even in a program that never started a server: nothing but
+ * guest_lock() has asked for that here.
  */
 START_TEST(forked_children_find_no_lock_taken)
 {
@@ -91,8 +92,8 @@ END_TEST
 static int is_late;
 
 /*
- * Replaces libc's prctl(), by which a thread finds out on the way to its ring
- * whether it may read the clock.
+ * Replaces libc's prctl(), by which a thread on the way to its ring finds out whether it may read
+ * the time stamp counter.
  */
 int prctl(int option, ...)
 {
@@ -109,7 +110,7 @@ int prctl(int option, ...)
 	}
 	if (option != PR_GET_TSC)
 		return (int)syscall(SYS_prctl, option, argument, 0, 0, 0);
-	/* On a processor without such a counter it fails like this. */
+	/* PR_GET_TSC fails like this on a processor without a time stamp counter. */
 	errno = EINVAL;
 	return -1;
 }

@@ -361,8 +361,8 @@ START_TEST(backlog_of_a_slow_listener_is_bounded)
 END_TEST
 
 /*
- * Bytes that the client takes do not renew the limit for bytes that waited before. At this speed it
- * would need two thirds more time.
+ * Bytes that the client takes do not renew the time limit for bytes that waited before. At this
+ * speed the client would need two thirds more time.
  */
 START_TEST(listener_that_trickles_is_dropped)
 {

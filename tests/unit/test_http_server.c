@@ -50,7 +50,7 @@ static void ask(size_t n_bytes)
 	http_fixture_run();
 }
 
-/* Checks the time limit of a client that must not get all |n_bytes|. */
+/* Checks that a client is dropped after |patience_ms|, not before, and without all |n_bytes|. */
 static void check_deadline(int64_t patience_ms, size_t n_bytes)
 {
 	fixture_now_ms += patience_ms - 1;
@@ -84,7 +84,7 @@ START_TEST(client_that_asks_letter_by_letter_is_dropped)
 }
 END_TEST
 
-/* The time of the file at the slowest speed, and a minute. */
+/* A minute, and the time for LARGE bytes at the slowest accepted speed. */
 #define LARGE_MS (60000 + LARGE / 65536 * INT64_C(1000))
 
 START_TEST(client_that_reads_nothing_is_dropped)

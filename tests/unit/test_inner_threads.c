@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Tests finding the threads of a process by their ids in its pid namespace. Here it is this
- * process, where both ids are the same.
+ * Tests finding the threads of a process by their ids in its pid namespace. The tests use this
+ * process, whose threads have the same ids outside.
  */
 #include "daemon/target/inner_threads.h"
 

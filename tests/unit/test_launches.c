@@ -86,7 +86,7 @@ START_TEST(does_not_count_steps)
 	end_span(3, 22, 1);
 	add_call(2, 30, 1);
 	end_span(0, 20, 0);
-	/* Within a span they come in the other order. */
+	/* Here the step is inside of the span, and not around it. */
 	add_call(3, 44, 2);
 	end_span(0, 42, 1);
 	end_span(7, 40, 0);
@@ -109,7 +109,7 @@ START_TEST(knows_calls_in_calls)
 }
 END_TEST
 
-/* The outer one was lost, or is of a level that is not recorded. */
+/* An outer span was lost, or is of a level that is not recorded. */
 START_TEST(finds_the_outermost_recorded_span)
 {
 	add_call(1, 24, 3);
@@ -236,7 +236,7 @@ START_TEST(is_right_of_any_tree)
 }
 END_TEST
 
-/* The parts of several threads reach the spool in turns. */
+/* Calls and spans of several threads reach the spool in turns. */
 START_TEST(finds_spans_of_all_threads)
 {
 	struct launch_stack stacks[8] = {{NULL, 0, 0}};

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Checks the layout that a library and a server share, against its version number: with the same
- * number both must mean the same. After a change, raise ARENA_VERSION_HIGH (lib/wire/arena.h),
- * and put the new sum below.
+ * Checks the layout of the memory that a library and a server share: if they have the same version
+ * number, they must have the same layout. After a change, raise ARENA_VERSION_HIGH
+ * (lib/wire/arena.h), and put the new number and sum below.
  */
 #include <check.h>
 #include <stddef.h>
@@ -194,8 +194,9 @@ static uint32_t sum_up(void)
 START_TEST(a_layout_has_one_number)
 {
 	ck_assert_msg(ARENA_VERSION_HIGH == NUMBER && sum_up() == SUM,
-		"the shared memory's layout %u has the sum 0x%08x, and %u had 0x%08x; when it has changed raise "
-		"ARENA_VERSION_HIGH in lib/wire/arena.h, and then put both here",
+		"the shared memory's layout %u has the sum 0x%08x; expected: layout %u, sum "
+		"0x%08x; after a change raise ARENA_VERSION_HIGH in lib/wire/arena.h, and then "
+		"put its number and sum into this test",
 		ARENA_VERSION_HIGH, sum_up(), NUMBER, SUM);
 }
 END_TEST

@@ -34,7 +34,7 @@ static int is_session;
 static void visit(void)
 {
 	recording_visit(&recording);
-	/* The test's clock gives the spooler hours for this. */
+	/* On the test's clock the spooler has hours until the next visit. */
 	while (recording.spooler && spooler_get_held_bytes(recording.spooler))
 		spooler_wait(recording.spooler);
 	if (is_session)

@@ -250,7 +250,7 @@ START_TEST(damaged_files_are_left_out)
 	ck_assert(is_unknown("memory total"));
 	ck_assert(is_unknown("pressure cpu some"));
 	ck_assert(is_unknown("network eth0 sent"));
-	/* "8 0 sda" is valid as far as it begins with a number. */
+	/* A file of the NPU is valid if it begins with a number, as "8 0 sda" does. */
 	ck_assert(contents[_i][0] == '8' || is_unknown("npu 0 busy"));
 }
 END_TEST

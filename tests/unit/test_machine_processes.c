@@ -95,7 +95,10 @@ START_TEST(switches_are_summed_up_over_threads)
 }
 END_TEST
 
-/* One sample reads the switches of 32 threads. The other values stay as they are. */
+/*
+ * One sample reads the context switches of 32 threads. The values of other threads stay as they
+ * are.
+ */
 START_TEST(switches_of_many_are_read_in_turn)
 {
 	for (int i = 0; i < 100; i++) {
@@ -194,7 +197,7 @@ static size_t count_threads(void)
 	return n;
 }
 
-/* This program, as the kernel tells it by other ways. */
+/* The kernel reports the same of this program in other ways. */
 START_TEST(a_real_program_is_as_the_kernel_says)
 {
 	const struct machine_config config = {

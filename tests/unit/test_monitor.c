@@ -2,7 +2,7 @@
 /*
  * Tests Monitor, by a gRPC call, with a recording that takes no time: it is delivered or refused
  * before session_take() has returned. Linked with -Wl,--wrap=session_take. gRPC lives in the test's
- * own process: check forks before the fixture.
+ * own process, so check must fork before the fixture starts it.
  */
 #include "daemon/serve/calls/service.h"
 
@@ -33,7 +33,8 @@ static struct service service = {.errands = &errands};
 static int taken; /* the result of session_take() */
 
 /*
- * Does the worker's part before it returns: on a busy machine the worker may run before its caller.
+ * Does the worker's part, too: on a busy machine the worker may be done before session_take()
+ * returns.
  */
 int __wrap_session_take(struct session *s, struct session_request *request);
 int __wrap_session_take(struct session *s, struct session_request *request)

@@ -45,7 +45,7 @@ static uint64_t add_schema(
 	add_schema((entries), sizeof(entries) / sizeof((entries)[0]), \
 		(struct nvtx_schema_attributes){0})
 
-/* Records an instant with |bytes|. Its slots begin at 1 of ring 0. */
+/* Records an instant with |bytes|. Its extra slots begin at slot 1 of ring 0. */
 static void mark(uint64_t schema, const void *bytes, size_t n)
 {
 	struct nvtx_payload payload = {schema, n, bytes};
@@ -57,7 +57,7 @@ static void mark(uint64_t schema, const void *bytes, size_t n)
 	range_point(word, RECORD_INSTANT, &what);
 }
 
-/* Returns a slot after the name. */
+/* Returns slot |i| of those after the name. */
 static const struct slot *get_slot(unsigned i)
 {
 	return fixture_slot(0, 2 + i);

@@ -169,7 +169,7 @@ static void *begin_and_end(void *unused)
 	return unused;
 }
 
-/* An unmarked stack existed: "b" in "a", "c" in "b", each with its own argument. */
+/* A stack not marked as moving existed: "b" in "a", "c" in "b", each with its own argument. */
 START_TEST(a_stack_that_changes_is_whole_or_marked)
 {
 	static struct open_span stack[RECORD_MAX_DEPTH];

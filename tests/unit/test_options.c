@@ -426,7 +426,7 @@ START_TEST(words_are_of_a_list)
 }
 END_TEST
 
-/* Each key with one letter missing: only known keys have similar names. */
+/* Leaves one letter out of each key with a reserved prefix. The message must name the key. */
 START_TEST(names_each_key_that_is_misspelled)
 {
 	for (size_t i = 0; i < n_options; i++) {
@@ -474,7 +474,7 @@ START_TEST(takes_wire_values_of_the_right_type_only)
 }
 END_TEST
 
-/* A JAX server may know options that this one ignores, so its client gets no such warning. */
+/* A server of JAX may support options that ours ignore, so the client does not warn of them. */
 START_TEST(other_servers_answer_for_themselves)
 {
 	ck_assert(option_is_for_other_servers("gpu_enable_nvtx_tracking"));

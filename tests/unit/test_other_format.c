@@ -26,7 +26,7 @@ START_TEST(packets_of_perfetto_are_known)
 {
 	/* {clock_snapshot {}, trusted_packet_sequence_id: 1} */
 	check_found(FIND("\x0a\x04\x32\x00\x50\x01"), "a Perfetto trace, ");
-	/* {process_tree {}, timestamp: 5}: what could be a plane's name */
+	/* {process_tree {}, timestamp: 5}; the first field could also be a plane's name */
 	check_found(FIND("\x0a\x04\x12\x00\x40\x05"), "a Perfetto trace, ");
 	/* {compressed_packets: "x"} */
 	check_found(FIND("\x0a\x04\x92\x03\x01x"), "a Perfetto trace, ");

@@ -284,7 +284,7 @@ START_TEST(events_without_a_time_are_left_out_with_a_warning)
 }
 END_TEST
 
-/* The messages are the same, too, and name no file. */
+/* The decoder gives the same messages, too, and they name no file. */
 START_TEST(refuses_what_does_not_decode)
 {
 	struct diag of_decoder = DIAG_INIT;

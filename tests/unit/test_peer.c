@@ -219,7 +219,7 @@ START_TEST(does_not_take_a_socket_that_vanished_for_a_remote_one)
 	if (!connect_pair(loopbacks[_i].family, loopbacks[_i].text, loopbacks[_i].family,
 		    loopbacks[_i].text, fds))
 		return;
-	/* This closes it without telling the other end, and needs CAP_NET_ADMIN. */
+	/* With TCP_REPAIR, close() does not tell the other end. The option needs CAP_NET_ADMIN. */
 	if (setsockopt(fds[1], IPPROTO_TCP, TCP_REPAIR, &on, sizeof on) == 0) {
 		close(fds[1]);
 		ck_assert_int_eq(find_uid(fds[0], &uid), PEER_GONE);
@@ -244,7 +244,7 @@ START_TEST(knows_its_own_network_namespace)
 	_cleanup_close_ int fd = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
 	int own = peer_table_compare_space(fd);
 
-	/* The kernel does not tell before Linux 5.14. */
+	/* Linux before 5.14 does not report a socket's namespace. */
 	ck_assert(own == 1 || own == -ENODATA);
 	if (own < 0 || unshare(CLONE_NEWNET))
 		return;

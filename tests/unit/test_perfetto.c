@@ -61,7 +61,7 @@ static void add_line(int64_t id, const char *name)
 	line = plane_add_line(plane, id, name, 0);
 }
 
-/* --- what stands around the events --------------------------------------------------------- */
+/* --- clocks, machines and tracks ----------------------------------------------------------- */
 
 START_TEST(clocks_come_first)
 {

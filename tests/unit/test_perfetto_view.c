@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Tests the limit of a browser, with the numbers that a conversion has written. */
+/* Tests the limits of traces for a browser, with a fake conversion that reports chosen sizes. */
 #include "client/view/perfetto_view.h"
 
 #include <check.h>

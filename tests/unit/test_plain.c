@@ -74,8 +74,8 @@ static int is_event(const struct entry *e)
 }
 
 /*
- * Returns whether it is a mark of an async span without its id, or a
- * device call without its number.
+ * Returns whether the entry is a mark of an async span without its id, or a call of a device
+ * without its number.
  */
 static int is_half(const struct entry *e)
 {
@@ -119,7 +119,7 @@ static void expect_all(void)
 		struct entry e;
 
 		if (record_kind(thread_log->slots[at].word[0]) == RECORD_DEVICE) {
-			/* Its time does not matter. */
+			/* The record's time does not matter. */
 			n_invalid += !entry_read(&e, &thread_log->slots[at]);
 			at += 1 + e.n_slots;
 			continue;

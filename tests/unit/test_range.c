@@ -37,7 +37,7 @@ static void pop(uint32_t owner)
 	range_pop(owner, ptap_impl_word());
 }
 
-/* Expects the record at |at|, which has its name in its first slot. */
+/* Expects a span at |at| with the name |name|, which is in the slot after the record. */
 static void expect(uint64_t at, const char *name, unsigned depth, unsigned n_extra)
 {
 	const struct slot *slot = fixture_slot(0, at);
@@ -110,7 +110,7 @@ START_TEST(ranges_above_one_that_ends_go_on_beside_it)
 	expect(0, "c", 2, 1);
 	expect(2, "b", 1, 1);
 	expect(4, "a", 0, 1);
-	/* A range that is continued is marked only once. */
+	/* A third part, too, has only one argument "continued". */
 	pop(2);
 	pop(3);
 	expect(6, "c", 1, 2);

@@ -57,7 +57,7 @@ void __wrap_orders_start_newcomers(struct recording *r, size_t first)
 	(void)first;
 }
 
-/* These arenas have no page of ours in front of them. */
+/* In this test no page of the server is in front of an arena. */
 void __wrap_target_hold(struct target *t);
 void __wrap_target_hold(struct target *t)
 {

@@ -25,7 +25,7 @@
 
 static struct recording recording;
 static _Atomic int n_looks;
-static _Atomic int64_t patience_ns; /* the longest time for which encoding waits for looks */
+static _Atomic int64_t patience_ns; /* the longest time for which encoding waits for look() */
 
 int __real_assembly_spool(
 	struct assembly *as, struct track *track, const struct slot *slots, size_t n_slots);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Tests children that register themselves: their notices, which of them are
- * kept, and which are forgotten.
+ * Tests the registry of children, which register themselves: their notices, and which children are
+ * kept or forgotten.
  */
 #include "daemon/serve/children/registry.h"
 
@@ -118,7 +118,7 @@ START_TEST(forgets_a_process_that_has_ended)
 	n.pidfd = open_pidfd(pid);
 	ck_assert_int_eq(registry_add(&registry, &n, 0), 0);
 	ck_assert_uint_eq(registry_list(&registry, found), 1);
-	/* This is its pid here, not the one in the notice. */
+	/* This is the pid of the pidfd, not the one in the notice. */
 	ck_assert_int_eq(found[0].pid, pid);
 	ck_assert_int_eq(kill(pid, SIGKILL), 0);
 	ck_assert_int_eq(waitpid(pid, NULL, 0), pid);

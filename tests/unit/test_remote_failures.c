@@ -42,7 +42,7 @@ START_TEST(says_how_many_are_left_out)
 }
 END_TEST
 
-/* Failures are named in their order: none is named after the number of omitted ones. */
+/* Failures are named in their order: after one without room, all others are only counted. */
 START_TEST(a_short_failure_does_not_jump_the_queue)
 {
 	char large[REMOTE_FAILURES_MAX_BYTES];

@@ -175,7 +175,7 @@ START_TEST(text_has_all_parts)
 }
 END_TEST
 
-/* The limit is between a median of 100 ns and a tail of 300, as for the choice of slow ones. */
+/* The limit is the geometric mean of median and tail, 100 and 300 ns: see slow_choice.c. */
 START_TEST(slow_steps_are_reported)
 {
 	for (int i = 0; i < 20; i++)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Tests waiting requests: their order, which are picked, and that each gets one answer. */
+/* Tests waiting requests: their order, the choice among them, and that each gets one answer. */
 #include "daemon/serve/session/session_request.h"
 
 #include <check.h>

@@ -86,8 +86,8 @@ START_TEST(another_root_directory_is_not)
 END_TEST
 
 /*
- * After unshare(2) the server does not see what the program mounts there, and
- * capabilities there do not count here.
+ * After unshare(2) the server does not see what the program mounts, and capabilities in the
+ * program's new user namespace do not count in that of the server.
  */
 START_TEST(another_namespace_is_not)
 {
@@ -110,8 +110,8 @@ static const char *const places[] = {"root", "ns/mnt", "ns/user"};
 #define N_PLACES (sizeof places / sizeof *places)
 
 /*
- * Shows the links of both processes to their namespaces: the first |n| are
- * the same, and can be read.
+ * Makes the links of processes 42 and self to their roots and namespaces: the first |n| links are
+ * the same, and the others are missing.
  */
 static void show_places(size_t n)
 {
@@ -144,7 +144,7 @@ START_TEST(a_stranger_has_the_same_if_all_can_be_seen)
 }
 END_TEST
 
-/* The last link cannot be read. */
+/* The links from |_i| on cannot be read. */
 START_TEST(hidden_namespace_of_a_stranger_counts_as_another)
 {
 	show_places((size_t)_i);

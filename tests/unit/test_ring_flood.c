@@ -87,7 +87,7 @@ static int is_over(int64_t start_ns)
 	       have_all_written(MIN_LAPS * (uint64_t)fixture.target.n_slots);
 }
 
-/* Counts by thread, whichever ring each one has. */
+/* Returns how many entries the threads wrote, in whichever rings. */
 static uint64_t count_written(uint64_t *n_emitted)
 {
 	uint64_t n = 0;
@@ -280,8 +280,8 @@ static void visit_for_a_while(int changes_mode)
 }
 
 /*
- * The capture begins before the writers' first entry, so that all can be counted. The
- * mode also changes to and fro.
+ * The capture begins before the writers' first entry, so that all entries can be counted. If |_i|,
+ * the rings' mode also changes to and fro.
  */
 START_TEST(a_capture_meanwhile_counts_what_it_did_not_get)
 {

@@ -19,7 +19,7 @@
 #include "tests/unit/players.h"
 #include "tests/unit/unit.h"
 
-/* The time between two tends here. The server tends every second. */
+/* The time between calls of recorder_tend() here. A server calls it every second. */
 #define TEND_TICKS (LAP >> 5)
 
 /* --- the server ---------------------------------------------------------------------------- */
@@ -160,7 +160,7 @@ START_TEST(undatable_records_are_counted)
 	n_found = snapshot(0);
 	ck_assert_uint_eq(n_found, N_PLAYERS);
 	ck_assert_uint_eq(laps.n_undated, (uint64_t)played.n - N_PLAYERS);
-	/* These are certainly older than the requested time, so they are no loss. */
+	/* All records are certainly older than the requested time, so none counts as a loss. */
 	played.now += LAP / 1024;
 	n_found = snapshot(1);
 	ck_assert_uint_eq(n_found + laps.n_undated, 0);
@@ -169,7 +169,8 @@ START_TEST(undatable_records_are_counted)
 END_TEST
 
 /*
- * The thread is noted that often, for months: the oldest records cannot be dated, the others can.
+ * The thread writes once between two notes of its position, for months: the oldest records cannot
+ * be dated, the others can.
  */
 START_TEST(a_thread_that_writes_seldom_has_a_bound)
 {
@@ -249,7 +250,7 @@ static void write_a_mebibyte(void)
 		play_point();
 }
 
-/* Another thread encodes most of it, from slots that it was given. */
+/* Another thread encodes most of the snapshot, from slots that are handed to that thread. */
 START_TEST(a_large_snapshot_is_dated_too)
 {
 	lap_reopen_sized(4u << 20);

@@ -21,13 +21,13 @@
 
 #define MAX_SLOTS (1 + RECORD_MAX_EXTRA)
 
-/* The recording and the number of slots that the one thread has written. */
+/* The recording, and the number of entries that the one thread has written. */
 static uint32_t word;
 static uint64_t n_written;
 
 /*
- * These run while a picture is taken: after the open stack was read, before the slots
- * are copied, and after that.
+ * These run while a picture is taken: after the open stack was read, before the slots are copied,
+ * and after the slots were copied.
  */
 static void (*before_head)(void);
 static void (*before_copy)(void);
@@ -252,7 +252,7 @@ START_TEST(overwrites_at_the_next_limit_and_stops_there)
 }
 END_TEST
 
-/* --- what the thread does meanwhile --------------------------------------------------------- */
+/* --- writes meanwhile ----------------------------------------------------------------------- */
 
 static uint32_t n_meanwhile;
 static int n_looks;
@@ -265,8 +265,8 @@ static void write_meanwhile(void)
 }
 
 /*
- * Writes so much that some, or all, of the copied slots are overwritten. Slots written until the
- * look are counted.
+ * Writes so much during a picture that some, or all, of the copied slots are overwritten. All
+ * entries that were written before the picture are counted.
  */
 static void look_while_it_writes(uint32_t n)
 {
@@ -438,7 +438,7 @@ static void mark_what_is_not_copied(void)
 		atomic_store(&fixture_ring(0)->marks[i].position, n_written / 2);
 }
 
-/* The target changes its words while a picture is taken. */
+/* The target changes its ring's limit or marks while a picture is taken. */
 START_TEST(does_not_trust_what_it_was_told_before)
 {
 	struct pictured p;

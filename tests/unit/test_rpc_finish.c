@@ -135,7 +135,7 @@ static int64_t finish_ms(int grace_ms)
 	return (monotonic_ns() - start) / NS_PER_MS;
 }
 
-/* The reader is late by more than the wait for a peer without a call. */
+/* The reader pauses for longer than the server waits for a peer without a call. */
 START_TEST(late_reader_gets_the_whole_answer)
 {
 	struct rpc_pending *pending;
@@ -152,8 +152,8 @@ START_TEST(late_reader_gets_the_whole_answer)
 END_TEST
 
 /*
- * The answer takes several times the grace, and the reader takes no more than a piece of it within
- * the grace.
+ * The answer takes several times the server's grace period, in which the reader takes only a piece
+ * of the answer.
  */
 START_TEST(slow_reader_gets_the_whole_answer)
 {

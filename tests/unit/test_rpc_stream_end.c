@@ -153,7 +153,7 @@ START_TEST(end_of_the_process_waits_only_its_grace)
 	writer_end(&w);
 	ck_assert_int_eq(w.result, -ECANCELED);
 	expect_end(pending, RPC_UNAVAILABLE, "");
-	exit(0); /* such a process exits, too, because nothing can be freed any more */
+	exit(0); /* a real server exits here, too, because nothing can be freed any more */
 }
 END_TEST
 

@@ -241,7 +241,7 @@ START_TEST(refuses_bad_run_names)
 }
 END_TEST
 
-/* It is the whole process's: other threads make files, too. */
+/* The umask belongs to the whole process, in which other threads make files, too. */
 START_TEST(leaves_the_umask_alone)
 {
 	struct run_dir r;

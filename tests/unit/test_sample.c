@@ -63,7 +63,7 @@ START_TEST(the_smallest_and_the_largest_have_buckets)
 }
 END_TEST
 
-/* The target is empty, both have single values, or one of them has buckets. */
+/* The target is empty; then both samples have single values; then one sample has buckets. */
 START_TEST(taking_moves_all)
 {
 	struct sample c = {.n = 0};
@@ -86,7 +86,7 @@ START_TEST(taking_moves_all)
 }
 END_TEST
 
-/* Limits that split both together. */
+/* Limits that split two samples together. */
 
 static const double shares[] = {0.5, 0.1, 0.01};
 

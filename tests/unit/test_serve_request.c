@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Tests the requests of programs for a server, and the descriptors that come with them: hostile
- * ones.
+ * Tests requests of programs for a server, and the descriptors that come with them, with hostile
+ * requests and descriptors among them.
  */
 #include "daemon/serve/children/starter.h"
 

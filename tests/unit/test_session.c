@@ -56,7 +56,7 @@ END_TEST
 
 static void *sleep_as_worker(void *result)
 {
-	/* The worker has looked for calls before this one came. */
+	/* The test's call comes after the worker has looked for calls. */
 	while (!atomic_load(&session.is_pending))
 		sched_yield();
 	target_wait(&fixture.target, INT64_MAX);

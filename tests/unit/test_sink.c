@@ -52,7 +52,7 @@ static const char *take(void)
 	return written;
 }
 
-/* One sink is made in memory, and becomes a text in another one. */
+/* A sink in memory gets several amounts of bytes, and is cleared after each one. */
 START_TEST(keeps_what_comes_into_memory)
 {
 	struct sink memory;
@@ -68,7 +68,7 @@ START_TEST(keeps_what_comes_into_memory)
 			ck_assert_ptr_nonnull(data);
 			ck_assert_uint_eq(n, n_bytes);
 			if (data[0] != 'a' || data[n - 1] != 'a' + (n - 1) % 26)
-				ck_abort_msg("%zu bytes are others", n);
+				ck_abort_msg("%zu bytes differ at an end", n);
 			sink_clear_memory(&memory);
 		}
 	}

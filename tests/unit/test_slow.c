@@ -121,8 +121,8 @@ START_TEST(growth_is_found_down_to_its_cause)
 END_TEST
 
 /*
- * If fewer than one in a hundred are slow, p99 is a typical duration. One that is far slower than
- * all others must not hide the others.
+ * If fewer than one request in a hundred is slow, p99 is a typical duration. A request that is far
+ * slower than all others must not hide the other slow ones.
  */
 START_TEST(few_slow_ones_are_found)
 {
@@ -191,7 +191,7 @@ START_TEST(few_are_no_requests)
 }
 END_TEST
 
-/* The unfinished ones are cut, so that nobody knows how long they would have taken. */
+/* Unfinished steps are cut, so nobody knows how long they would have taken. */
 START_TEST(steps_are_compared_and_what_was_cut_is_not)
 {
 	const struct slow_group *group;
@@ -302,7 +302,7 @@ START_TEST(async_spans_are_compared_with_all_threads)
 }
 END_TEST
 
-/* --- what they are tied to ----------------------------------------------------------------- */
+/* --- flows and ids ------------------------------------------------------------------------- */
 
 /*
  * 200 requests that wait for a compaction, which every 40th time takes 30 ms instead of 1; it sends
@@ -377,8 +377,8 @@ START_TEST(a_flow_that_comes_no_later_is_not_told)
 END_TEST
 
 /*
- * Adds 50 async spans of 10 ms, one of which takes 60: there "evict" takes 50 ms of "decode", which
- * has the id as an argument. In the span "encode" a flow's mark has the id.
+ * Adds 50 async spans of 10 ms, one of which takes 60. "decode" has the async span's id as an
+ * argument; in the slow one "evict" takes 50 ms of "decode". In "encode" a flow's mark has the id.
  */
 static void add_async_requests(void)
 {

@@ -44,7 +44,7 @@ START_TEST(every_connection_is_kept_alive_and_private)
 }
 END_TEST
 
-/* With it, a client would give up a quiet server for one lost probe. */
+/* With TCP_USER_TIMEOUT, a client would give up a quiet server for one lost probe. */
 START_TEST(a_client_waits_as_long_as_keep_alive)
 {
 	int fd = open_tcp();

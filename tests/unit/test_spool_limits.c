@@ -230,7 +230,7 @@ START_TEST(new_names_beyond_the_share_are_left_out_and_their_spans_are_not)
 	space = spool_and_read(log, 400);
 	ck_assert_uint_eq(count_events(space), 1001);
 	ck_assert_uint_eq(log_plane_stat("dropped_traces"), 0);
-	/* This is half of its share. */
+	/* Half of |max_bytes| has room for them. */
 	ck_assert_uint_lt(logs.plane->event_names.n_texts, 200);
 	ck_assert_uint_gt(logs.plane->event_names.n_texts, 100);
 	ck_assert_uint_eq(

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Tests a spooler in memory: it overwrites the slots that it has read, alone or with a second
- * thread. The bytes are the same as those of a trace that is assembled as a whole.
+ * Tests a spooler in memory, with and without a second thread: it overwrites the slots that it has
+ * read. The bytes are the same as those of a trace that is assembled as a whole.
  */
 #include "daemon/pipeline/assembly/spooler.h"
 

@@ -36,7 +36,7 @@ static struct stream_answer begin(void *context)
 
 #define FEED(s, bytes) stream_answer_feed(s, (const uint8_t *)(bytes), sizeof(bytes) - 1)
 
-/* Feeds the trailer of |n_bytes| that were "abcde". */
+/* Feeds a trailer with the length |n_bytes| and the hash |xxh3|. */
 static int feed_trailer(struct stream_answer *s, uint8_t n_bytes, uint64_t xxh3)
 {
 	uint8_t message[16] = {0x1a, 11, 0x08, n_bytes, 0x11};

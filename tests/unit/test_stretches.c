@@ -96,7 +96,7 @@ START_TEST(means_are_tested_by_welch)
 }
 END_TEST
 
-/* The spans that reach the limit are one of C(16, 8) choices, in each direction. */
+/* The 8 spans of |b| reach the limit: one of C(16, 8) choices of 8 spans, in each direction. */
 START_TEST(shares_are_tested_by_fisher)
 {
 	struct stretches_test test;
@@ -138,7 +138,7 @@ START_TEST(one_slow_moment_is_chance)
 }
 END_TEST
 
-/* A fifth of the recording was slow at times: it fills several stretches, and is one event. */
+/* Some spans in a fifth of the recording are slow: this fills several stretches, as one event. */
 START_TEST(a_slow_fifth_is_seen_in_wider_stretches)
 {
 	double p;
@@ -196,7 +196,7 @@ START_TEST(a_steady_loop_is_counted_well)
 	put_row(&b, 440, 10, 0);
 	ck_assert_double_lt(stretches_test_count(&a, &b, 1, 1).p, 1e-4);
 	ck_assert_double_lt(stretches_test_total(&a, &b, 1, 1).p, 1e-4);
-	/* The same in a longer time. */
+	/* The rate is the same. */
 	ck_assert_double_gt(stretches_test_count(&a, &b, 400, 440).p, 0.9);
 }
 END_TEST
@@ -224,7 +224,7 @@ START_TEST(few_and_many_are_counted)
 }
 END_TEST
 
-/* --- how often they are wrong -------------------------------------------------------------- */
+/* --- false alarms -------------------------------------------------------------------------- */
 
 static uint64_t lot;
 

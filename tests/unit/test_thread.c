@@ -139,7 +139,7 @@ static int child_sees_nothing(uint32_t word)
 	PTAP_INSTANT("child");
 	PTAP_COUNTER("child", 1);
 	PTAP_END();
-	/* A thread that has no ring yet cannot record by the parent's word either. */
+	/* A thread that has no ring yet cannot record either, even with the parent's |word|. */
 	memset(&thread_self, 0, sizeof thread_self);
 	ptap_impl_instant_dyn("child", word);
 	return 0;

@@ -106,7 +106,8 @@ static void put_step(uint64_t duration)
 }
 
 /*
- * Returns the trigger that a look at the ring finds, or "". The run counts as written afterwards.
+ * Reads the ring, and returns the trigger that fired, or "". The trigger's run counts as written
+ * afterwards.
  */
 static const char *look(void)
 {

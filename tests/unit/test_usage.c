@@ -280,7 +280,7 @@ START_TEST(many_processes_share_the_memory)
 	write_stat('S', 0, 0, 1, 1);
 	usage_open(&t.usage, fake_root, FAKE_PID, 10);
 	for (int i = 0; i < 1000; i++) {
-		/* The other processes come later. */
+		/* 256 processes come later, and share the memory. */
 		t.usage.n_sharing = i < 500 ? 1 : 257;
 		t.usage.due_ns = 1;
 		usage_visit(&t.usage);
@@ -320,7 +320,7 @@ static void *spin(void *unused)
 	return unused;
 }
 
-/* The thread has ended by then, so only the process's clock has its time. */
+/* The thread has ended before the last sample, so only the process's clock has its time. */
 START_TEST(the_real_proc_of_this_process_can_be_read)
 {
 	int64_t start = monotonic_ns();

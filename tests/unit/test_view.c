@@ -238,7 +238,7 @@ END_TEST
 
 /*
  * The first track of a thread comes from the plane with the list of ids. A track of another plane
- * might be a second one itself.
+ * might itself be a second track of a thread.
  */
 START_TEST(ids_tell_of_threads_of_their_own_plane)
 {

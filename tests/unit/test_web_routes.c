@@ -59,8 +59,8 @@ START_TEST(each_route_is_in_the_document)
 		if (!is_of_api(route))
 			continue;
 		n++;
-		ck_assert_msg(find(route->path, route->method) != NULL, "%s %s is not in it",
-			route->method, route->path);
+		ck_assert_msg(find(route->path, route->method) != NULL,
+			"%s %s is not in openapi.json", route->method, route->path);
 	}
 	ck_assert_uint_gt(n, 0);
 }

@@ -49,7 +49,7 @@ int __wrap_rights_check(const char *root, pid_t pid, struct diag *d)
 	return 0;
 }
 
-/* This arena has no page of ours in front of it, and no process. */
+/* The arena of this test has no process, and no page of the server in front of it. */
 void __wrap_target_hold(struct target *t);
 void __wrap_target_hold(struct target *t)
 {

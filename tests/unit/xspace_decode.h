@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Decodes an XSpace into the trace model, which shows what the encoder wrote, and is the reference
- * of the archive: both accept the same bytes.
+ * Decodes an XSpace into the trace model, so that tests see what the encoder wrote. It is also the
+ * reference for trace/read/archive.h: both decoders accept the same bytes.
  */
 #ifndef TESTS_UNIT_XSPACE_DECODE_H
 #define TESTS_UNIT_XSPACE_DECODE_H

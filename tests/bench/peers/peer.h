@@ -3,10 +3,11 @@
  * The common part of the programs that are measured with and without a tracer at work: batches with
  * pauses, each followed by as many clock reads and by the same loop without the tracer.
  *
- * usage: peer_TRACER BATCH ROUNDS PAUSE_US     first it prints "ready PORT"; then, for each line "KIND" that it reads, span
- *                                              or instant, it emits ROUNDS batches and prints "KIND EMIT READS NONE N": ns
- *                                              of one, of its clock reads and without it, and how many; for "wait" it
- *                                              waits until somebody records, and prints "recording"
+ * usage: peer_TRACER BATCH ROUNDS PAUSE_US
+ * First it prints "ready PORT". For each line "span" or "instant" that it reads, it emits ROUNDS
+ * batches and prints "KIND EMIT READS NONE N": the nanoseconds of one annotation, of its clock
+ * reads and of the same loop without the tracer, and the number of annotations. For a line "wait"
+ * it waits until somebody records, and prints "recording".
  */
 #ifndef BENCH_PEER_H
 #define BENCH_PEER_H
