@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * answers: an event loop. One thread serves all connections with epoll; each line that comes in is a
- * request, "NUMBER MILLISECONDS", and is answered with its number after so many milliseconds. Many
- * requests are under way at once, so each is an async span. Runs until it is killed:
+ * answers: an event loop. One thread serves all connections with epoll; each line that comes in is
+ * a request, "NUMBER MILLISECONDS", and is answered with its number after so many milliseconds.
+ * Many requests are under way at once, so each is an async span. The program runs until it is
+ * killed:
  *
  *	answers 9999                                 prints the port of the requests
  *	printf '7 100\n8 50\n' | nc 127.0.0.1 PORT

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The example's own count: a small table of names. Its lock is taken only in captures. */
+/* The example's own count of annotations: a table of names. It takes its lock only in captures. */
 #include "docs/examples/count.h"
 
 #include <errno.h>

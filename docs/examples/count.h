@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The example's own count of what it annotated, so that a trace can be compared with numbers that
- * proftap had no hand in. A program of yours has no need of this.
+ * The example counts its annotations itself, so that tests can compare a trace with numbers that do
+ * not come from proftap. Your programs do not need this.
  *
  * Each call stands right before its annotation and counts it if the level is being recorded at that
- * moment: what is counted is what *began* while a capture was on. A span that is open when the capture
- * stops is counted here and arrives in the trace with the stat `unfinished`. A capture that starts or
- * stops between the call here and the annotation makes them differ by one in that thread; run the
- * pipeline with --per-capture, which works only inside of captures, and the numbers are equal.
+ * moment, so the annotations count that *began* during a capture. A span that is open when the
+ * capture stops is counted here and arrives in the trace with the stat `unfinished`. If a capture
+ * starts or stops between the call here and the annotation, count and trace differ by one in that
+ * thread. With --per-capture the pipeline works only inside of captures, and the numbers are equal.
  */
 #ifndef EXAMPLES_COUNT_H
 #define EXAMPLES_COUNT_H
@@ -22,7 +22,7 @@ void count_counter(const char *name);
 
 /*
  * Writes to |path|, in one piece: a line "thread TAB name TAB count" per thread and span name, then
- * "(steps) TAB name TAB count" and "(counters) TAB name TAB count". 0 or a negative errno.
+ * "(steps) TAB name TAB count" and "(counters) TAB name TAB count". Returns 0 or a negative errno.
  */
 int count_write(const char *path);
 

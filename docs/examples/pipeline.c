@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * pipeline: reads the files of a directory, compresses them and writes the result, again and again,
- * until Ctrl-C. A real program with several threads, to try proftap on:
+ * until Ctrl-C. It is a program with several threads on which users can try proftap:
  *
  *	pipeline --port 9999 /usr/share/doc
  *	proftap capture 9999 500 --log_dir logs
  *
  *	reader ──▶ queue ──▶ workers (zlib) ──▶ queue ──▶ writer
  *
- * What it takes to be recorded are the lines with ptap_ and PTAP_. The lines with count_ are the
+ * Only the lines with ptap_ and PTAP_ are needed for a recording. The lines with count_ are the
  * example's own count, for tests (see count.h).
  */
 #include <errno.h>
@@ -63,7 +63,7 @@ static size_t n_files;
 static struct queue raw = QUEUE_INIT;
 static struct queue compressed = QUEUE_INIT;
 static atomic_bool stopping;
-static struct timespec began, began_cpu; /* at the first batch: clock and processor time */
+static struct timespec began, began_cpu; /* clock and processor time at the first batch */
 static FILE *output;
 
 /* --- reader -------------------------------------------------------------------------------- */
@@ -266,12 +266,12 @@ static void usage(FILE *out)
 {
 	fputs("usage: pipeline [options] DIRECTORY\n"
 	      "  --port N         profiler server on 127.0.0.1:N (default: any free port, printed)\n"
-	      "  --no-server      start none\n"
+	      "  --no-server      start no profiler server\n"
 	      "  --workers N      threads that compress (default 2)\n"
 	      "  --seconds N      stop after N seconds (default: at SIGINT or SIGTERM)\n"
 	      "  --per-capture N  idle; work through N batches whenever a capture runs\n"
-	      "  --batches N      stop after N batches, and say how long they took\n"
-	      "  --count FILE     at the end, and on SIGUSR1, write what was annotated in captures\n",
+	      "  --batches N      stop after N batches, and print their duration\n"
+	      "  --count FILE     at the end, and on SIGUSR1, write the counts of annotations in captures\n",
 		out);
 }
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * prefork: a server whose work is done in forked children. Each of them accepts on the one listening
- * socket, and upper-cases the lines that it is sent, until Ctrl-C:
+ * prefork: a server whose work is done in forked children. All of them accept on one listening
+ * socket, and answer each line in upper case, until Ctrl-C:
  *
  *	prefork 4                                       four workers; prints both ports
  *	echo hello | nc -N 127.0.0.1 PORT

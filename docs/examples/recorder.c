@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * recorder: requests that are fast, but for a few. The flight recorder is on all the time, and when a request
- * takes too long the program has what led to it written:
+ * recorder: a program whose requests are fast, except a few. Its flight recorder always runs. When
+ * a request takes too long, the program requests a file with the events until then:
  *
- *	recorder LOG_DIR [SECONDS]              a run for each slow request; prints the port
+ *	recorder LOG_DIR [SECONDS]              writes a run for each slow request; prints the port
  *	proftap report LOG_DIR
- *	proftap snapshot PORT --last 100        the same, for whoever wants to look right now
+ *	proftap snapshot PORT --last 100        writes the last 100 ms on request
  *
- * Killed by whatever signal, it leaves its last moments in LOG_DIR, too.
+ * If a signal kills the program, its last moments are written to LOG_DIR, too.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -21,7 +21,7 @@
 #define FAST_US 500
 #define FLUSH_MS 30
 #define FLUSH_EACH 100
-/* More runs would show the same again. */
+/* The pause after a run; more runs would show the same again. */
 #define PAUSE_S 1
 
 static double now_ms(void)

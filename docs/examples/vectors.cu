@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * vectors: adds vectors on a GPU, step by step, until it is killed. It has no code for the
- * recording of GPUs: the trace shows the device's work beside the program's spans. Only this
- * command builds it; it needs nvcc, and the program needs a GPU:
+ * recording of GPUs: the trace shows the device's work beside the program's spans. Only the first
+ * command below builds it; that command needs nvcc, and the program needs a GPU:
  *
  *	make -C build/docs/examples vectors
  *	build/docs/examples/vectors 9999

@@ -7,8 +7,8 @@ usage: words.py LIBPROFTAP DIRECTORY [PORT]
     words.py /usr/local/lib/libproftap.so.1 /usr/share/doc/bash 9999
     proftap capture 9999 500 --log_dir logs
 
-The functions whose names end in _dyn are for this: they look first whether anything is being
-recorded. A call through ctypes takes about a microsecond, so annotate what takes longer.
+The functions whose names end in _dyn are for other languages: they check first whether anything is
+being recorded. A call through ctypes takes about a microsecond, so annotate only longer work.
 """
 import contextlib
 import ctypes

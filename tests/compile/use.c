@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Every annotation once, as a user writes it. Compiled as C99 and C++11, with and without
- * PTAP_DISABLE, by tests/compile/headers.
+ * This file has every annotation once, as a user writes it. tests/compile/headers compiles it as
+ * C99 and C++11, with and without PTAP_DISABLE.
  */
 #include <proftap/proftap.h>
 
@@ -32,7 +32,7 @@ static void use_links(int n, const char *text)
 	PTAP_ASYNC_END_DYN(text, n);
 }
 
-/* Used in annotations only, which -DPTAP_DISABLE must not turn into a warning. */
+/* Only annotations use the variables here; -DPTAP_DISABLE must not turn that into a warning. */
 static void use_bit_fields(int n)
 {
 	struct {

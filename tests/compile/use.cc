@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Every C++ object once, as a user writes it. Compiled as C++11, 17 and 20, with and without
- * PTAP_DISABLE, by tests/compile/headers.
+ * This file has every C++ object once, as a user writes it. tests/compile/headers compiles it as
+ * C++11, 17 and 20, with and without PTAP_DISABLE.
  */
 #include <proftap/proftap.hpp>
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * A user's program, built against the installed library, in C99 and in C++11: serves on a free
- * port, which it prints, and annotates until its standard input ends.
+ * A user's program, which is built against the installed library, in C99 and in C++11. It starts a
+ * server on a free port, which it prints, and annotates until its standard input ends.
  */
 #include <poll.h>
 #include <proftap/proftap.h>

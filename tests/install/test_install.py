@@ -111,7 +111,7 @@ def check_whole(prefix):
     for name in ("bin/proftap", "sbin/proftapd", "lib*/**/libproftap.so.1"):
         dynamic = subprocess.run(["readelf", "-d", find(prefix, name)], text=True,
                                  capture_output=True, check=True).stdout
-        check(not re.search(r"R(UN)?PATH", dynamic), f"{name} has a path of its own: {dynamic}")
+        check(not re.search(r"R(UN)?PATH", dynamic), f"{name} has an RPATH or RUNPATH: {dynamic}")
     commands = subprocess.run([prefix / "bin/proftap", "--help"], text=True, capture_output=True,
                               check=True).stdout
     for command in re.findall(r"^  (\w+) ", commands, re.M):
