@@ -131,7 +131,7 @@ def another_users_program_is_reported_as_such(t):
     expect(found, "target_server", "no")
     found = findings(t, str(target.pid), code=5, **as_nobody(t))
     expect(found, "target_user", "no")
-    contains(found["target_user"]["text"], "only that user and root", "reason")
+    contains(found["target_user"]["text"], "only the program's user and root", "reason")
     expect(found, "target_tracing", "no", f"sudo setcap cap_sys_ptrace+ep {t.dir / 'proftapd'}")
     expect(found, "target_sampling", "no", "proftap doctor")
 

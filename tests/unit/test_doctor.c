@@ -238,7 +238,7 @@ START_TEST(a_targets_user_is_the_callers_or_not)
 	make_subject();
 	yes("target_user", "uid 1000, and proftap runs as 1000");
 	doctor_system.uid = 1001;
-	no("target_user", "only that user and root", "sudo proftap capture 4242 1000");
+	no("target_user", "only the program's user and root", "sudo proftap capture 4242 1000");
 	doctor_system.uid = 1000;
 	fake_root_write(STATUS, "Uid:\t1000\t0\t0\t0\n");
 	no("target_user", "uid 0, and proftap runs as 1000", "sudo proftap capture 4242 1000");

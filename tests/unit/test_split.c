@@ -215,7 +215,7 @@ START_TEST(unsplittable_space_is_refused)
 		add("same", 7, 1, int_stats("n", i, "one"));
 	encode(100000);
 	ck_assert_int_eq(split_plan(&split, &d), -EFBIG);
-	ck_assert_ptr_nonnull(strstr(d.text, "too much of it begins at one time"));
+	ck_assert_ptr_nonnull(strstr(d.text, "too many of its events begin at one time"));
 	split.max_bytes = 40;
 	ck_assert_int_eq(split_plan(&split, &d), -EFBIG);
 	ck_assert_ptr_nonnull(strstr(d.text, "names of its events and threads alone"));
