@@ -189,8 +189,7 @@ START_TEST(an_old_cupti_samples_no_counters)
 	host.fake->set(FAKE_VERSION, 23);
 	host_begin();
 	host_end();
-	ck_assert_ptr_nonnull(
-		strstr(host.warnings, "CUDA 12.6 is the first that can"));
+	ck_assert_ptr_nonnull(strstr(host.warnings, "CUDA 12.6 is the first that can"));
 }
 END_TEST
 

@@ -382,8 +382,7 @@ START_TEST(an_archive_without_a_clock_is_noted)
 	view_make(&by_epoch);
 	ck_assert_str_eq(view_list(&view->tracks[1]), "a 0+5");
 	ck_assert_uint_eq(view->notes.n_texts, 1);
-	ck_assert_ptr_nonnull(
-		strstr(view->notes.texts[0], "b.xplane.pb: it has no start time"));
+	ck_assert_ptr_nonnull(strstr(view->notes.texts[0], "b.xplane.pb: it has no start time"));
 }
 END_TEST
 
