@@ -14,8 +14,8 @@ int file_write_at(int fd, const void *data, size_t n, uint64_t offset);
 int file_read_at(int fd, void *to, size_t n, uint64_t offset); /* -EIO: the file is shorter */
 
 /*
- * Moves the bytes from |from| to |end| by |n| bytes towards the end, and overwrites the bytes
- * there. It may also return -ENOMEM.
+ * Moves the bytes between the offsets |from| and |end| up by |n| bytes, so that they end at |end| +
+ * |n|; what was there is overwritten. It may also return -ENOMEM.
  */
 int file_move_up(int fd, uint64_t from, uint64_t end, size_t n);
 

@@ -45,7 +45,7 @@ static int start_server(uint32_t ring_bytes)
 	return -1;
 }
 
-/* The first laps, which write to fresh memory, do not count. */
+/* The first lap, which writes to fresh memory, does not count. */
 static int measure_laps(size_t n_spans)
 {
 	int n = 0;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Instants, counters and marks; see acts.h. */
+/* Instants, counters, flows and async spans; see acts.h. */
 #include "tests/crash/acts.h"
 
 #include <stdatomic.h>

@@ -50,7 +50,7 @@ def an_eviction_in_a_lookup_is_found(t):
 
 @test
 def waiting_spans_have_a_table_of_their_own(t):
-    """The table of other names may be missing, because a busy machine may leave no processor to the other threads."""
+    """The table of other names may be missing: on a busy machine their spans may mostly wait, too, for a processor."""
     path, _ = record(t, "evict", 3000)
     text = report(path)
     check("  evict" in text[text.index("\nnames that mostly wait, by "):].split("\n\n")[0], text)
@@ -85,7 +85,7 @@ def a_slow_step_is_taken_apart(t):
 
 @test
 def steps_of_several_programs_are_compared_with_their_own(t):
-    """All steps of one program take thirty times as long as those of the other, which alone makes none of them slow."""
+    """All steps of one program take thirty times as long as those of the other: that is no reason to call them slow."""
     run_dir = t.dir / "plugins" / "profile" / "run"
     run_dir.mkdir(parents=True)
     make_training(run_dir / "a.xplane.pb", with_device=False)

@@ -187,7 +187,7 @@ class Api:
         return self.post("captures", body)["id"]
 
     def await_capture(self, number, *states):
-        """Waits until the capture is over, or in one of |states|, and returns it."""
+        """Waits until the capture is in one of |states| (none: is over), and returns it."""
         def there():
             found = self.get(f"captures/{number}")
             return found if found["state"] in states or not states and found["is_over"] else None

@@ -37,7 +37,7 @@ static struct rpc_pending *pending; /* the daemon's */
 static struct appending appending;
 static Proftap__V1__MachineUsage wanted;
 static struct chunks sent; /* chunks that the client gets */
-static Reply *told; /* the last message to the client that is no chunk */
+static Reply *told; /* the last message as changed, but no chunk; NULL: unchanged */
 
 /* Takes ten samples, the last one now. */
 static void take_samples(void)
@@ -101,7 +101,7 @@ static void take_message(struct chunks *message)
 	told = reply;
 }
 
-/* Returns 1 if the message was changed; |told| is what the client gets. */
+/* Returns 1 if the message was changed: then |told| is what the client gets; else it is NULL. */
 static int pass(const Reply *reply)
 {
 	struct chunks message = CHUNKS_INIT;

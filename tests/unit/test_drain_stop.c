@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Tests a recording that stops while its thread is in the middle of an annotation. The test
- * itself does the rest of the annotation, at each place within the last read of the rings.
+ * Tests a recording that stops while its thread is in the middle of an annotation's code: it
+ * has read the word only. The test itself does the rest of the annotation, at each place within
+ * the last read of the rings.
  * Each event becomes a record or an open span, or counts as lost, and never two of these. Linked
  * with -Wl,--wrap of the functions of that read.
  */
@@ -100,7 +101,7 @@ static void begin_around_in_a_full_ring(void)
 		PTAP_INSTANT("filling");
 }
 
-/* Ends a span; the part is over, but the flight recorder goes on. */
+/* Ends a span; the capture is over, but the flight recorder still records the thread. */
 static void end_and_go_on(void)
 {
 	PTAP_INSTANT("before");

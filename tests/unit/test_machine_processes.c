@@ -177,7 +177,7 @@ START_TEST(more_programs_than_are_measured_are_no_harm)
 	machine_fixture_open(NULL);
 	sample();
 	ck_assert_uint_eq(machine_fixture_count(), MACHINE_MAX_PROCESSES);
-	/* Programs that have waited now get these places. */
+	/* Programs that waited now get the places of 8 that ended. */
 	for (int i = 0; i < 8; i++)
 		machine_fixture_remove_program(0);
 	sample();

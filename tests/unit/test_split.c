@@ -18,7 +18,7 @@
 #include "trace/xspace/xspace.h"
 
 static struct split split;
-static size_t n_passes_left; /* the passes after which give_up() stops the split */
+static size_t n_passes_left; /* the calls of give_up() that do not yet stop the split */
 static uint8_t *bytes;
 static struct space *parts[SPLIT_MAX_PARTS];
 
@@ -248,7 +248,7 @@ START_TEST(ends_when_it_is_told_to)
 		d = (struct diag)DIAG_INIT;
 		n = 2 * n + 1;
 	}
-	/* The split was also stopped in its second pass. */
+	/* One stop came after half of all calls: after the first walk. */
 	ck_assert_uint_gt(n / 2, (n - n_passes_left) / 2);
 }
 END_TEST

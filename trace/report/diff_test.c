@@ -31,8 +31,8 @@ _Static_assert(N_QUANTILES == STRETCHES_LIMITS, "each quantile has a limit");
 /* --- reading stretches --------------------------------------------------------------------- */
 
 /*
- * The stretches of a tested row: durations of whole spans, and begun spans, both by the clock; and
- * sums by the units of work.
+ * The stretches of a tested row: durations of whole spans, and all spans that began while
+ * recording, both by the clock; count and total by the units of work.
  */
 struct tested {
 	struct stretches by_time[2];

@@ -170,7 +170,7 @@ static void stock_answer_finish(struct stock_answer *s, bool emit_xspace)
 
 /* --- Profile ---------------------------------------------------------------------------------- */
 
-/* Profile records all programs that the call selects (call_target.h), at one instant. */
+/* Profile records all programs that the call selects (call_target.h), at the same time. */
 
 static int profile_check_number(struct errand *e, size_t n, bool emit_xspace)
 {
@@ -259,9 +259,9 @@ void host_profile_handle(struct rpc_call *call, const uint8_t *bytes, size_t n, 
 
 /*
  * GetSnapshot answers with the data of one program: the one that the call selects, or, if it names
- * none, the one where its user began a session last. The data is that of its continuous session, or
- * else of its flight recorder. A request with a session's name is passed on, because the program's
- * server may write that snapshot to a file.
+ * none, the one where the caller's user began a session last. The data is that of the program's
+ * continuous session, or else of its flight recorder. A request with a session's name is passed on,
+ * because the program's server may write that snapshot to a file.
  */
 
 static void snapshot_program(struct errand *e, const struct program *program)

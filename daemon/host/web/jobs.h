@@ -49,7 +49,7 @@ void jobs_deinit(struct jobs *jobs);
 int jobs_begin(struct jobs *jobs, const struct caller *caller, struct web_capture *request,
 	uint64_t *id, struct diag *d);
 
-/* Writes the members of a job that the caller may see. 0, or RPC_NOT_FOUND with |d|. */
+/* Writes all members of a job, if the caller may see it. 0, or RPC_NOT_FOUND with |d|. */
 int jobs_write(struct jobs *jobs, const struct caller *caller, uint64_t id, struct json *json,
 	struct diag *d);
 /* Writes all jobs that the caller may see as elements of a list, the youngest first. */

@@ -169,8 +169,8 @@ static int describe_device(const struct gpu_track *t, pid_t pid, struct plane *p
 }
 
 /*
- * Returns the plane of number |i|, a new one if there is none. XProf distinguishes planes of
- * devices only by ids up to 500. NULL when memory ran out.
+ * Returns the plane of the device |i|; a new one, with the id |i|, if there is none. (XProf tells
+ * devices apart by their planes' ids, if these are 500 at most.) NULL when memory ran out.
  */
 static struct plane *get_plane(struct space *space, const struct gpu_track *t, size_t i, pid_t pid)
 {

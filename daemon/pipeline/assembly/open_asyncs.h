@@ -37,9 +37,9 @@ struct open_asyncs {
 };
 
 /*
- * Searches the newest |max_slots| slots of |t|'s rings, or somewhat fewer. |now_ticks|
- * is the present, or the time at which the process ended. Call open_asyncs_deinit() in
- * every case. 0 or -ENOMEM.
+ * Searches the newest slots of |t|'s rings: |max_slots| in all, or somewhat fewer, of which each
+ * ring has an equal share. |now_ticks| is the present, or the time at which the process ended. Call
+ * open_asyncs_deinit() in every case. 0 or -ENOMEM.
  */
 int open_asyncs_find(
 	struct open_asyncs *a, const struct target *t, uint64_t now_ticks, size_t max_slots);

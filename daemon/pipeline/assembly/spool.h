@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * A spool holds a capture's encoded events: in an unlinked file when memory has no room for them,
- * or in memory. It is freed with its last holder.
+ * A spool holds a capture's encoded events: in an unlinked file if they may be too many for memory,
+ * else in memory; its maker decides once. It is freed with its last holder.
  *
  * Threads: one writes; others read after that.
  */
@@ -63,8 +63,9 @@ int spool_own(struct spool *s, void *object, void (*free_object)(void *object));
 struct chunks *spool_get_room(struct spool *s, size_t max_bytes);
 
 /*
- * Appends all of |c| at *offset_out. On failure nothing is appended, and later calls fail, too:
- * -ENOBUFS at |max_bytes|, or the errno of the disk, which stays in spool_get_error().
+ * Appends all of |c|, and sets *offset_out to its place. On failure nothing is appended, and later
+ * calls fail, too: -ENOBUFS at |max_bytes|, or the errno of the disk. Either one stays in
+ * spool_get_error().
  */
 int spool_append(struct spool *s, const struct chunks *c, uint64_t *offset_out);
 /* Appends |n| bytes at |data| in the same way. */

@@ -30,10 +30,11 @@
  * annotation when it returns into it. If the signal comes within the few instructions that store
  * the annotation, records of the parent may be lost, uncounted. A child that ends or execs in the
  * handler does no harm. A span belongs to the thread that begins it, and ends before the one around
- * it. A span that longjmp leaves open is dropped and counted when the span around it ends, and so
- * is the inner one of two coroutines that interleave. An end in another thread (a coroutine or a
- * fiber that was resumed there) ends nothing and is counted; the span stays open. Work that moves
- * from thread to thread, or interleaves, is an async span: PTAP_ASYNC_BEGIN.
+ * it. A span that longjmp leaves open is dropped and counted when the span around it ends. If
+ * coroutines of one thread interleave, so is a span that began later than another one and has not
+ * ended before it. An end in another thread (a coroutine or a fiber that was resumed there) ends
+ * nothing and is counted; the span stays open. Work that moves from thread to thread, or
+ * interleaves, is an async span: PTAP_ASYNC_BEGIN.
  *
  * -DPTAP_DISABLE turns every annotation into nothing; the server calls remain.
  */
@@ -65,13 +66,14 @@ struct ptap_server_options {
 	const char *name; /* shown to people; NULL: the program's name */
 	/*
 	 * The only directory that the server reads and writes runs in for clients; it is made when
-	 * needed. With one, clients may also have the server ask other servers: proftapd(8).
+	 * needed. With one, clients may also have the server ask other servers for their traces:
+	 * proftapd(8).
 	 */
 	const char *log_dir; /* NULL: none; at most 1,023 bytes; ptap_trace_start() takes its own */
 	uint32_t ring_bytes; /* per thread; rounded up to a power of two, 64 KiB–64 MiB; 0: 1 MiB */
 	/*
 	 * The limit of a capture or snapshot, memory and file in the server; 0: 1 GiB, or a quarter
-	 * of the memory that is left then, if that is less.
+	 * of the memory that the cgroup and the machine have left when it begins, if that is less.
 	 */
 	uint64_t max_capture_bytes;
 	int any_local_user; /* nonzero: other users of this machine may connect, too */
@@ -224,7 +226,8 @@ PTAP_API int ptap_snapshot(const char *why);
 
 /*
  * One line for people about the last failed call of this thread; "" if none failed.
- * Lifetime: until this thread's next failed call. (Texts of the last 16 threads are kept.)
+ * Lifetime: until this thread's next failed call. (Texts of the last 16 threads that had a failed
+ * call are kept.)
  */
 PTAP_API const char *ptap_last_error(void);
 
@@ -511,8 +514,8 @@ static inline struct ptap_impl_arg ptap_impl_arg_p(const char *key, const void *
 /* --- The annotations ----------------------------------------------------------------------- */
 
 /*
- * A span until the end of the block, in one thread. Use it as a statement in a block of its own
- * scope.
+ * A span until the end of the block, in one thread. Put it where a declaration may stand, not
+ * alone behind an `if`.
  */
 #define PTAP_SPAN(name) PTAP_IMPL_SPAN(__COUNTER__, 1, name)
 /*
@@ -550,8 +553,9 @@ static inline struct ptap_impl_arg ptap_impl_arg_p(const char *key, const void *
 /*
  * A flow: an arrow from PTAP_FLOW_OUT to each later PTAP_FLOW_IN of the same name and id, in any
  * thread, and in any process that the same capture records. Both are points in time; put them
- * inside of the spans that the arrow leaves and enters. |id|: uint64_t, unique among the open flows
- * of that name, such as a sequence number or the address of the job that is handed over.
+ * inside of the spans that the arrow leaves and enters. |id|: uint64_t, such as a sequence number
+ * or the address of the job that is handed over; reused only after its last PTAP_FLOW_IN: arrows
+ * come from the latest PTAP_FLOW_OUT.
  */
 #define PTAP_FLOW_OUT(name, id) PTAP_IMPL_MARK(PTAP_IMPL_FLOW_OUT, name, id)
 #define PTAP_FLOW_IN(name, id) PTAP_IMPL_MARK(PTAP_IMPL_FLOW_IN, name, id)
@@ -564,7 +568,8 @@ static inline struct ptap_impl_arg ptap_impl_arg_p(const char *key, const void *
  * its own, named |name|, with the stat `id`. If it is open at the end of the capture it is cut
  * there, with the stat `unfinished`. If it began before the capture it is shown from the capture's
  * start, with the stat `started_before`. If two have the same name and id at once, an end belongs
- * to the latest begin. If a flight recorder has overwritten one end, the other end is only counted.
+ * to the latest begin. If a flight recorder has overwritten the record of a begin or of an end, the
+ * other one is only counted.
  */
 #define PTAP_ASYNC_BEGIN(name, id) PTAP_IMPL_MARK(PTAP_IMPL_ASYNC_BEGIN, name, id)
 #define PTAP_ASYNC_END(name, id) PTAP_IMPL_MARK(PTAP_IMPL_ASYNC_END, name, id)

@@ -221,8 +221,8 @@ struct range_what nvtx_event_describe(struct nvtx_event *e)
 /* --- recording ----------------------------------------------------------------------------- */
 
 /*
- * A range's number consists of the count of ranges that were started before it, and the place of
- * its name in the store.
+ * A range's number consists of the count of ranges that were started, with this one, and the place
+ * of its name in the store.
  */
 #define PLACE_BITS 24
 #define PLACE_MASK ((UINT64_C(1) << PLACE_BITS) - 1)

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * The common part of the programs that are measured with and without a tracer at work: batches with
- * pauses, each followed by as many clock reads and by the same loop without the tracer.
+ * pauses, each followed by its annotations' clock reads (two for a span, one for an instant) and by
+ * the same loop without the tracer.
  *
  * usage: peer_TRACER BATCH ROUNDS PAUSE_US
  * First it prints "ready PORT". For each line "span" or "instant" that it reads, it emits ROUNDS
