@@ -72,7 +72,8 @@ static int pack_request(const struct monitor_command *m, struct exchange *e, uin
 static int explain_unknown(const struct exchange *e, struct diag *d)
 {
 	diag_set(d, -EOPNOTSUPP,
-		"%s: this server has no Monitor (UNIMPLEMENTED), like JAX's: use proftap capture; "
+		"%s: this server has no Monitor (UNIMPLEMENTED), just as JAX's has none: "
+		"use proftap capture; "
 		"if that "
 		"fails, too, it is not a profiler's server",
 		e->address->text);
@@ -137,7 +138,7 @@ static void print_text(
 {
 	char line[512 + sizeof "…"];
 
-	/* The text of a server of another make is printed unchanged. */
+	/* A server of another make: its text is printed, '?' for unprintable bytes. */
 	if (!monitor_text_format(s, line, 512)) {
 		size_t n = strlen(text);
 

@@ -122,7 +122,7 @@ static void compare_lent_process(struct target *t)
 	t->has_own_tids = container.pid_inside != t->pid;
 	t->is_foreign = rights_compare("", t->pid, &d) != 0;
 	if (t->is_foreign)
-		log_info(LOG_TARGET, "no files for pid %d: %s", (int)t->pid, d.text);
+		log_info(LOG_TARGET, "no path of pid %d is opened: %s", (int)t->pid, d.text);
 	target_compare_clock(t);
 	clock_pair_set_ahead(t->clock_ahead_ns);
 }

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Fuzz harness of the parsers of /proc files, each of which gets the input. A refused input changes
- * no result. The name of a process, which is also the input, is never parsed as the fields after
- * it.
+ * Fuzz harness of the parsers of /proc files, each of which gets the input. A parser that refuses
+ * it writes nothing. The input is also put as a process's name into a valid text; then no part of
+ * it is parsed as the fields after the name.
  */
 #include <errno.h>
 #include <stdio.h>

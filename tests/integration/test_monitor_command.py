@@ -116,7 +116,7 @@ def on_a_terminal_one_line_changes_in_place(t):
 def server_without_monitor_is_named(t):
     port = FakeServer(t, None, unknown=b"Monitor").port
     contains(call(port, code=1).stderr,
-             f"127.0.0.1:{port}: this server has no Monitor (UNIMPLEMENTED), like JAX's", "the sentence")
+             f"127.0.0.1:{port}: this server has no Monitor (UNIMPLEMENTED), just as JAX's has none", "the sentence")
     call(free_port(), code=5)
     contains(call(port, 0, code=2).stderr, 'MS: bad value "0"', "an interval")
 

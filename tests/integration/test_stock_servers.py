@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Tests the client with the servers of JAX and TensorFlow: its requests, traces that these servers keep, and calls that
-the client tries again."""
+"""Tests the client with imitations of the servers of JAX and TensorFlow: its requests, traces that such servers keep, and
+calls that the client tries again."""
 import json
 import os
 import signal

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A thread that annotates without end; see pulse.h. */
+/* A thread that annotates until its file is full; see pulse.h. */
 #include "tests/programs/pulse.h"
 
 #include <fcntl.h>

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * A thread that annotates for ever, whether a capture records or not, and notes the times. They
- * show a test where a recording begins.
+ * A thread that annotates until its file is full, whether a capture records or not, and notes the
+ * times. They show a test where a recording begins.
  */
 #ifndef TESTS_PROGRAMS_PULSE_H
 #define TESTS_PROGRAMS_PULSE_H

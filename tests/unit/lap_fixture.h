@@ -46,8 +46,8 @@ int64_t lap_to_ns(uint64_t ticks);
 void lap_each_writes(void);
 
 /*
- * Returns the number of events of the first process in |r|, which has ended. Asserts that all have
- * their times and that none is damaged.
+ * |r| is a recording that has ended. Returns the number of events of its first process. Asserts
+ * that all have their times and that none is damaged.
  */
 size_t lap_see(struct recording *r);
 /* The same for |in|. */

@@ -170,7 +170,7 @@ struct watch_visit {
 	bool is_outrun;
 };
 
-/* Finishes a copy that is begun, and judges it. Outcomes: as of ring_copy_finish(). */
+/* Finishes a copy that is begun, and judges it. Outcomes: those of ring_copy_finish(). */
 static int judge_copy(struct trigger_watch *w, struct ring_copy *c, uint64_t *position)
 {
 	int r;
@@ -182,7 +182,7 @@ static int judge_copy(struct trigger_watch *w, struct ring_copy *c, uint64_t *po
 	return r;
 }
 
-/* Visits one piece. Outcomes: as of ring_copy_finish(). */
+/* Visits one piece. Outcomes: those of ring_copy_finish(). */
 static int visit_piece(struct target *t, uint32_t i, struct watch_visit *v)
 {
 	uint64_t *position = &t->watch->positions[i];

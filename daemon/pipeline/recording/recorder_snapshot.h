@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Snapshots of the flight recorder, one at a time: the worker copies the rings, and another thread
- * makes the trace and its delivery of the copy.
+ * makes from the copy the trace and its delivery.
  *
- * Threads: only the worker calls these functions; |deliver| and |on_made| are called on any thread.
+ * Threads: only the worker calls these; |on_made| is called on the maker's thread, |deliver| on
+ * that or the worker's.
  */
 #ifndef DAEMON_RECORDER_SNAPSHOT_H
 #define DAEMON_RECORDER_SNAPSHOT_H
@@ -25,7 +26,7 @@ struct recorder_wish {
 	/* goes into the trace when no client asked for it; borrowed until |deliver|. NULL: none */
 	const char *reason;
 	const char *warning; /* goes into the trace, borrowed in the same way; NULL: none */
-	/* Gets a result as of capture_run(), once, on any thread; |r| is 0 or -ENOMEM. */
+	/* Gets a result like that of capture_run(), once, on any thread; |r| is 0 or -ENOMEM. */
 	void (*deliver)(void *context, int r, struct capture_result *result, struct diag *d);
 	void *context;
 };

@@ -12,7 +12,7 @@ struct session;
 struct session_request;
 
 /*
- * Starts a continuous session. Returns 0, a refusal as of session_take(), or -ENOMEM.
+ * Starts a continuous session. Returns 0, a refusal like that of session_take(), or -ENOMEM.
  * |request|->begin is called when the session records, or |deliver| with the reason why it does
  * not. The session never records subprocesses: if the request asks for them, the trace has a
  * warning. It does not end with the call that started it, but by session_stop(),
