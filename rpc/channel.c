@@ -37,8 +37,8 @@
  */
 #define FRAME_BYTES (128 << 10)
 /*
- * Memory that the quota has besides a reply: for a window of unread bytes of other streams, in
- * partly filled buffers, and for gRPC's own memory.
+ * Memory that the quota has besides a reply: for gRPC's own, and for a window of bytes of other
+ * streams that nobody has read yet, which lie in partly filled buffers.
  */
 #define ROOM_BYTES (32u << 20)
 

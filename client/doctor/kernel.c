@@ -108,7 +108,10 @@ static bool is_invariant(const struct system *sys)
 	       strstr(flags, "constant_tsc") && strstr(flags, "nonstop_tsc");
 }
 
-/* "Yes" if the kernel's clock uses the processor's TSC; else a command that selects the TSC. */
+/*
+ * "Yes" if the kernel's clock uses the processor's TSC; else a command that selects it, or the
+ * reason why none can.
+ */
 static void judge_clock_source(const struct system *sys, const char *current, struct finding *f)
 {
 	char available[128] = "";

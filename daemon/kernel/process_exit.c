@@ -98,7 +98,7 @@ static bool status_has_only(const char *status, const char *key, unsigned id)
 }
 
 /*
- * The kernel shows a process's status only to matching users: see ptrace(2), "access mode
+ * The kernel shows a process's exit status only to matching users: see ptrace(2), "access mode
  * checking".
  */
 static bool process_has_our_ids(pid_t pid)

@@ -15,7 +15,7 @@ struct spawn;
 /* Rounds |bytes| up to a power of two within the bounds; 0 means 1 MiB. */
 uint32_t arena_round_ring_bytes(uint32_t bytes);
 
-/* The most rings that the limits on files (a memfd is one) and on address space allow. */
+/* The most rings that the limits on a file's size (a memfd counts) and on address space allow. */
 uint32_t arena_count_rings(uint32_t ring_bytes);
 
 /* Fills the head of an arena, except for its strings; |head| is zeroed. o->name is not NULL. */

@@ -58,8 +58,8 @@ static int32_t find_local_device(const struct archive_plane *plane)
 }
 
 /*
- * Returns the name of the plane's process. The client that recorded a server of another make wrote
- * it into the trace (client/answer/clock_offset.h).
+ * Returns the name of the plane's process. For a server of another make it is proftap_target_name,
+ * which the client that recorded it wrote into the trace (client/answer/clock_offset.h).
  */
 static char *name_process(const struct view_builder *b, const struct archive_plane *plane)
 {
@@ -156,7 +156,10 @@ static int64_t add_gpu(struct view_builder *b, const struct archive_plane *plane
 	return i;
 }
 
-/* Returns the index of the device that a plane stands beside, or of a new one, or -ENOMEM. */
+/*
+ * Returns the index of the process of the device that a plane stands beside, or of a new process;
+ * or -ENOMEM.
+ */
 static int64_t take_device(struct view_builder *b, const struct archive_plane *plane)
 {
 	bool is_beside =
@@ -195,9 +198,9 @@ static int64_t take_process(struct view_builder *b, const struct archive_plane *
 
 /*
  * Derived lines repeat the contents of other lines: XLA sums a device's operations up to steps,
- * modules, name scopes and lines of source, each on a line of its own beside the operations. So do
- * the lines of a plane beside a device's own (trace/model/space.h): the host's waits for the
- * device are on the host's threads, too. Viewers draw derived lines like any other, but sums of
+ * modules, name scopes and lines of source, each on a line of its own beside the operations. The
+ * lines of a plane beside a device's own (trace/model/space.h) are derived, too: for example, the
+ * host's waits for the device are also on the host's threads. Viewers draw derived lines like any other, but sums of
  * times leave them out.
  */
 

@@ -5,7 +5,7 @@
  * and hashed without a copy; Progress and Trailer, which contain size or checksum, are changed. A
  * Trailer with a wrong size or checksum is passed on unchanged, so that the reader notices.
  *
- * Threads: none inside; one at a time.
+ * Threads: starts none; one at a time may call it.
  */
 #ifndef DAEMON_APPENDING_H
 #define DAEMON_APPENDING_H

@@ -3,7 +3,7 @@
  * A capture group (capture_group.h) of programs that a host daemon knows, and the machine's
  * counters and the warnings that their traces get.
  *
- * Threads: none inside; one at a time.
+ * Threads: starts none; one at a time may call it.
  */
 #ifndef DAEMON_ENSEMBLE_H
 #define DAEMON_ENSEMBLE_H

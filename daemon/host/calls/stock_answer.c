@@ -7,7 +7,7 @@
  * a file without a name and is sent from there; a unary answer that is passed on would be in memory
  * as a whole.
  *
- * Threads: none inside; each call has the thread of its errand.
+ * Threads: starts none; each call runs on the thread of its errand.
  */
 #include "daemon/host/calls/host_calls.h"
 

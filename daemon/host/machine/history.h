@@ -4,7 +4,7 @@
  * last sample is too old. Memory is bounded: 600 values of 4 bytes for each metric of each subject,
  * of HISTORY_MAX_COLUMNS metrics at most.
  *
- * Threads: none inside; the caller has the mutex of the machine.
+ * Threads: starts none; the caller has the mutex of the machine.
  */
 #ifndef DAEMON_HISTORY_H
 #define DAEMON_HISTORY_H

@@ -3,7 +3,7 @@
  * A delivery is a trace on its way out: encoded bytes, whose number is known before the first one
  * is read. They are read once, from front to back.
  *
- * Threads: none inside; one owner at a time, which need not be the thread that made it.
+ * Threads: starts none; one owner at a time, which need not be the thread that made it.
  */
 #ifndef DAEMON_DELIVERY_H
 #define DAEMON_DELIVERY_H

@@ -18,8 +18,8 @@ struct spool;
 struct xspace_events;
 
 /*
- * An encoded event that was written too late: its span ended after a run was closed, and began
- * before that run's end.
+ * An encoded event that was written too late: its span ended after a run was closed, and belongs
+ * before that run's last event.
  */
 struct straggler {
 	struct trace_event event; /* its times determine the straggler's place */

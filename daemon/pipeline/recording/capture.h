@@ -44,7 +44,7 @@ struct capture_control {
 	/*
 	 * If the request keeps the newest, the worker often calls |next_snapshot|. It returns an
 	 * object for a client that wants the data since the last snapshot (or the start), or NULL.
-	 * |deliver_snapshot| gets that object on any thread, with a result and |d| as of
+	 * |deliver_snapshot| gets that object on any thread, with a result and |d| like those of
 	 * capture_run().
 	 */
 	void *(*next_snapshot)(void *context);

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Cuts the flight recorder's records of one instant out as a part of a recording; see recorder.h.
+ * Copies the records that the flight recorder holds at one instant to a part of a recording; see
+ * recorder.h.
  */
 #include <errno.h>
 #include <stdbool.h>
