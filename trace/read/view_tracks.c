@@ -200,8 +200,8 @@ static int64_t take_process(struct view_builder *b, const struct archive_plane *
  * Derived lines repeat the contents of other lines: XLA sums a device's operations up to steps,
  * modules, name scopes and lines of source, each on a line of its own beside the operations. The
  * lines of a plane beside a device's own (trace/model/space.h) are derived, too: for example, the
- * host's waits for the device are also on the host's threads. Viewers draw derived lines like any other, but sums of
- * times leave them out.
+ * host's waits for the device are also on the host's threads. Viewers draw derived lines like any
+ * other, but sums of times leave them out.
  */
 
 /*

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Events of devices, grouped by the lines on which they will be: one line for each stream and each
- * counter, and for each device the lines of events that are no work of the device. Events are in the order of
- * their records, with the times of their collector's clock.
+ * counter, and for each device the lines of events that are no work of the device. Events are in
+ * the order of their records, with the times of their collector's clock.
  */
 #ifndef DAEMON_DEVICE_LINES_H
 #define DAEMON_DEVICE_LINES_H
