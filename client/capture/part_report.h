@@ -16,7 +16,8 @@ void part_report_make(struct part *p);
 
 /*
  * Write the paths of the part's files: to |out|, one per line, the traces first and then the
- * converted files; or as strings of the open list of |j|.
+ * converted files; or, as strings of the open list of |j|, only the traces or only the converted
+ * ones.
  */
 void part_report_write_files(const struct part *p, FILE *out);
 void part_report_write_json_files(const struct part *p, struct json *j);

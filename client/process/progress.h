@@ -10,14 +10,14 @@
 struct progress_line {
 	const char *target; /* the name of the target, or the number of targets in words */
 	int64_t elapsed_ms; /* the time since the call began */
-	int64_t delay_ms; /* the time until the recording starts */
+	int64_t delay_ms; /* from the call's beginning to the recording's start */
 	int64_t duration_ms;
 	int64_t timeout_ms; /* the limit of the call */
-	uint64_t recorded_bytes; /* recorded so far at the target; 0: not known */
+	uint64_t recorded_bytes; /* recorded so far at all targets together; 0: not known */
 	int64_t received_bytes;
 	uint64_t announced_bytes; /* the size of the whole answer; 0: not known */
 	bool is_stopping; /* interrupted: waiting for the data */
-	size_t n_over; /* the targets whose data has arrived */
+	size_t n_over; /* number of finished targets, also failed ones */
 	size_t n_targets;
 };
 

@@ -122,7 +122,7 @@ struct diff_measure {
 
 struct diff_row {
 	enum digest_list list; /* the list that it is in */
-	bool is_same; /* no metric differs, except perhaps the rate */
+	bool is_same; /* no metric but perhaps the rate differs at all, not even by chance */
 	bool is_request; /* all spans are async, or lie in no other span */
 	const char *name; /* borrowed from one of the views */
 	struct row *a; /* NULL: the name appeared */
@@ -143,7 +143,7 @@ struct diff {
 	/* Rows that differ: steps first, then by weight; behind them |n_same| rows that do not */
 	struct diff_row *v;
 	size_t n;
-	size_t n_same; /* names that differ in no metric */
+	size_t n_same; /* number of rows with |is_same| */
 	size_t n_compared; /* names that are in both traces */
 	size_t n_steps_compared; /* names of steps among these */
 	size_t n_tests;
@@ -195,7 +195,7 @@ enum diff_outcome {
 	DIFF_UNTOLD, /* changed by more than the limit; too few spans for a test */
 	DIFF_ABSENT, /* the limit's name is not in the second trace, so it did not get worse */
 	DIFF_UNCOMPARED, /* events were lost */
-	DIFF_MISSING, /* the limit's name has nothing to compare with */
+	DIFF_MISSING, /* the first trace lacks the limit's name; the metric needs it */
 	/* Changed for the worse by more than the limit, beyond chance; or the name is new */
 	DIFF_FAILED,
 };

@@ -231,7 +231,7 @@ int listener_open(const char *text, struct socket_file *file, struct diag *d)
 
 	if (!r && is_path)
 		r = remove_dead_socket(text + 5, unix_peer_connect);
-	/* The mode lets everybody connect, because the user of each connection is checked. */
+	/* With this umask everybody may connect, because the user of each connection is checked. */
 	if (!r)
 		r = open_at(&a, SOCK_STREAM, 0111);
 	if (r < 0)

@@ -278,7 +278,7 @@ static size_t add_slots_of_entry(struct assembly *as, const struct slot *slots, 
 {
 	struct entry e;
 
-	/* A cut at the end of memory may leave an entry without all of its slots. */
+	/* The last entry may lack some of its slots, for example if the ring is damaged. */
 	if (record_n_extra(slots[0].word[0]) > n_slots - 1)
 		return n_slots;
 	if (record_kind(slots[0].word[0]) == RECORD_DEVICE)

@@ -208,7 +208,7 @@ static uint64_t spooler_count_held_bytes(const struct slot_sink *sink)
 	return atomic_load(&((const struct spooler *)sink)->held_bytes);
 }
 
-/* True when the spool has reached its size, or the disk has failed. */
+/* True when the spool and the devices' data reach |full_bytes|, or the disk has failed. */
 static bool spooler_is_full(const struct slot_sink *sink)
 {
 	const struct spooler *s = (const struct spooler *)sink;

@@ -80,8 +80,8 @@ void drain_begin(struct drain *d, uint32_t word);
 void drain_begin_over(struct drain *d, uint32_t word, int *error);
 
 /*
- * Empties the ring |devices| - 1, which belongs to collectors (RING_WORD_DEVICES), like a thread's;
- * 0: there is none.
+ * From here on visits also empty the ring |devices| - 1, which belongs to collectors
+ * (RING_WORD_DEVICES); 0: there is none.
  */
 void drain_set_devices(struct drain *d, uint32_t devices);
 

@@ -10,8 +10,9 @@
 struct target;
 
 /*
- * The number of bytes that the rings of a capture may still take. Its processes hold |held_bytes|
- * and the cgroup has |headroom_bytes| left: all rings together may have a quarter of the sum.
+ * The number of bytes that the rings of a capture may still take. The rings of its
+ * processes hold |held_bytes|, and the cgroup has |headroom_bytes| left: all rings together may
+ * have a quarter of the sum.
  */
 uint64_t rings_find_room(uint64_t headroom_bytes, uint64_t held_bytes);
 

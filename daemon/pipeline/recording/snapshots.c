@@ -48,7 +48,7 @@ static int make_part(struct snapshots *s, struct recording *part, struct capture
 	struct capture_trace t = *s->whole;
 	int r;
 
-	/* The control has no |on_look|: another thread than the worker may make the trace. */
+	/* The control has no |on_poll|: another thread than the worker may make the trace. */
 	t.control = &control;
 	t.recording = part;
 	t.carries = &s->carries;

@@ -227,7 +227,7 @@ static void member_note_window(struct group_member *m)
 		m->capture.usage_duration_ns = asked_ms * NS_PER_MS;
 }
 
-/* Gives the member up unless it is over. A second call is allowed. */
+/* Gives the member up unless it is over; takes its outcome. A second call is allowed. */
 static void member_end(struct group_member *m)
 {
 	if (m->is_stock) {

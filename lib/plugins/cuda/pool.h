@@ -17,7 +17,7 @@
 
 #define POOL_NONE UINT32_MAX
 
-/* The state of a buffer; for a free one only |next| is valid. */
+/* The state of a buffer; for a free one |n_bytes| means nothing. */
 struct pool_entry {
 	_Atomic uint32_t next; /* the next buffer of its list */
 	_Atomic uint32_t is_taken; /* handed out and not filled yet */
