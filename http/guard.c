@@ -19,8 +19,8 @@
 #define RANDOM_BYTES ((HTTP_TOKEN_BYTES - 1) / 2)
 
 /*
- * Finds a place for a new token: a free one; or, if |uid| has as many as a user may have, the least
- * recently used one of |uid|; else the least recently used one of all.
+ * Finds a place for a new token. If |uid| has as many as a user may have: the least recently used
+ * one of |uid|. Else: a free one, or if there is none, the least recently used one of all.
  */
 static struct http_token *tokens_choose(struct http_tokens *t, uid_t uid)
 {
@@ -87,8 +87,8 @@ bool http_tokens_check(struct http_tokens *t, uid_t uid, const char *text)
 /* --- The host -------------------------------------------------------------------------------- */
 
 /*
- * Cuts "[::1]:9022" to "[::1]", and "localhost:9022" to "localhost"; false: |host| has neither
- * form.
+ * Cuts "[::1]:9022" to "[::1]", and "localhost:9022" to "localhost"; a host without a port stays.
+ * False: |host| is malformed.
  */
 static bool host_cut_port(char *host)
 {

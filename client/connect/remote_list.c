@@ -334,8 +334,8 @@ int remote_list_expand(const char *destination, struct address **v, size_t *n, s
 		if (code == EXIT_DONE && one->lookup[0] && !one->path[0])
 			r = add_matches(&all, text, one);
 		/*
-		 * An address that no program has stays unchanged: locating it fails later,
-		 * with an explanation.
+		 * Ports and paths stay unchanged. So does a name or pid that no program has:
+		 * locating it fails later, with an explanation.
 		 */
 		if (code == EXIT_DONE && r == -ENOENT)
 			r = add_as_it_is(&all, one);

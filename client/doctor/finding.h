@@ -15,7 +15,7 @@ enum finding_state {
 
 struct finding {
 	enum finding_state state;
-	/* One sentence, with "…" if it was cut; it may be the text of status.gpu. */
+	/* One sentence, with "…" if it was cut; it may be |gpu| of struct status. */
 	char text[2048];
 	/* A "no" has a command, a reason, or both. */
 	char command[512]; /* the command that makes it a "yes" */

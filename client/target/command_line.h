@@ -8,9 +8,10 @@
 #include <sys/types.h>
 
 struct command_line {
-	char program[4096]; /* the path of the program; links are not followed */
+	char program[4096]; /* the path by which it was called; a link in it stays */
 	char text[4096]; /* the whole line, quoted for a shell; it ends with "…" if it was cut */
-	char dir[4096]; /* the working directory, if a word of the line is a file in it; else "" */
+	/* the working directory, if an argument is a file in it, but not in ours; else "" */
+	char dir[4096];
 };
 
 /*

@@ -21,7 +21,7 @@ struct trace_server {
 	uint64_t n_bytes; /* the file's size; set it before trace_server_run() */
 	bool keeps; /* serves until interrupted, not only once */
 	struct http_server *http; /* NULL: not open */
-	/* interrupt_get_count() before the call; these interrupts do not end the serving. */
+	/* An earlier interrupt_get_count(): only interrupts since then end trace_server_run(). */
 	int n_interrupts;
 };
 

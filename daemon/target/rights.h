@@ -18,7 +18,7 @@ int rights_check(const char *root, pid_t pid, struct diag *d);
 
 /*
  * The same for a program that did not start this server: nothing guarantees that they ever had the
- * same rights, so a place that cannot be read counts as different.
+ * same rights, so a root or namespace that cannot be read counts as different.
  */
 int rights_compare(const char *root, pid_t pid, struct diag *d);
 

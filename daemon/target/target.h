@@ -131,7 +131,7 @@ void target_set_exited(struct target *t);
 /*
  * For a TARGET_DEAD target: waits until its process has ended, or is known to continue, as
  * process_exit_await() does. A second call does nothing. Call it before anything that allocates
- * memory: target_wait() does. Worker's thread.
+ * memory; target_wait() calls it. Worker's thread.
  */
 void target_await_end(struct target *t);
 /*

@@ -56,7 +56,7 @@ int64_t perfetto_rows_place(struct perfetto_rows *r, struct perfetto *w,
 struct perfetto_end {
 	int64_t end_ns; /* on the view's time */
 	uint64_t order; /* number of the begin */
-	uint32_t row; /* perfetto_rows.h */
+	uint32_t row; /* index into perfetto_rows.v */
 	bool is_unfinished;
 };
 

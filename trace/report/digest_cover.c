@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Finds the time that several tracks cover together. All tracks of a process are read once more at
- * the same time, the earliest span first, so that no spans are kept in memory.
+ * Finds the time in which at least one of several tracks is busy. All tracks of a process are read
+ * once more at the same time, the earliest span first, so that no spans are kept in memory.
  */
 #include <errno.h>
 #include <stdbool.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The numbers in the order of their places, and a hash table of the places; see name_map.h. */
+/* The mapped numbers, |names|, by place, and a hash table of the places; see name_map.h. */
 #include "trace/report/name_map.h"
 
 #include <errno.h>

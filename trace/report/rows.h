@@ -28,8 +28,8 @@ struct slow_step {
 struct row {
 	uint32_t name; /* index into the view's names */
 	/*
-	 * Name of the span around the first span; ROW_OUTERMOST: a span of the row has none around
-	 * it
+	 * Name of the span around the first span; ROW_OUTERMOST: some span of the row has none
+	 * around it
 	 */
 	uint32_t around;
 	/* Number of tracks that have the name; only in lists of the whole view */

@@ -34,8 +34,8 @@ int run_files_open(int dir_fd, const char *name, uint64_t *n_bytes);
 void run_files_write(int dir_fd, struct run_state *state, struct json *j);
 
 /*
- * Removes everything in the directory, hidden files as well. 0 or a negative errno. Adds the sizes
- * of the removed files to *n_bytes.
+ * Removes all files in the directory, hidden ones as well; fails at a directory in it. 0 or a
+ * negative errno. Adds the sizes of the removed files to *n_bytes.
  */
 int run_files_remove(int dir_fd, uint64_t *n_bytes);
 

@@ -17,7 +17,7 @@ struct machine;
 
 /* The columns that a caller wants. */
 struct usage_json_choice {
-	struct caller caller; /* may not see other users' programs */
+	struct caller caller; /* sees what caller_may_ask() permits */
 	/* Comma list such as "cpu,memory"; "": all groups but those of cores and programs. */
 	char groups[USAGE_JSON_GROUPS_BYTES];
 	pid_t pid; /* adds the columns of this program; 0: none */
@@ -29,7 +29,7 @@ int usage_json_set_groups(struct usage_json_choice *c, const char *text, struct 
 /* Returns true if there are samples of a program with the choice's pid that its caller may see. */
 bool usage_json_has_pid(const struct usage_json_choice *c, struct machine *m);
 
-/* Writes the members of an answer with the samples after |since|; -1: all samples. */
+/* Writes the members of an answer with the samples after the sample |since|; -1: all of them. */
 void usage_json_write(
 	struct json *j, struct machine *m, const struct usage_json_choice *choice, int64_t since);
 

@@ -352,10 +352,11 @@ static int match_all(struct async_matcher *b)
 /* --- lines -------------------------------------------------------------------------------- */
 
 /*
- * Spans are sorted by name and start. Each span goes to the first line of its name that is free;
- * more lines would not help a person. If no line is free, the span goes to one more line of its
- * name, on which spans overlap. Programs that read the trace know that async spans do so, and count
- * them all. So no span is left out, and a backlog of 5,000 requests has 256 lines.
+ * Spans are sorted by name and start. Each span goes to the first line of its name that is free,
+ * or to a new one. A name has at most 255 such lines, since more would not help a person. Beyond
+ * this limit, or MAX_LINES in all, a span goes to one more line of its name, on which spans
+ * overlap. Programs that read the trace know that async spans do so, and count them all. So no
+ * span is left out, and a backlog of 5,000 requests has 256 lines.
  */
 #define MAX_LINES_OF_NAME 255
 #define MAX_LINES 4096

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * The second thread of a spooler. It puts the events of one part in order, encodes and appends
- * them, while the spooler's thread makes events of the next part. It runs only where a processor is
- * free for it: docs/internals/recorder.md, "Two threads".
+ * them, while the spooler's thread makes events of the next part. It exists only for much data, and
+ * if the server may use two processors: docs/internals/recorder.md, "Two threads".
  *
  * Threads: only the spooler's thread calls these functions. Spool, keep and tracks belong to the
  * writer until part_writer_settle().

@@ -41,7 +41,7 @@ struct usage_threads {
 	/* the kernel has no schedstat: times come in ticks of 10 ms, without waits and switches */
 	bool has_no_schedstat;
 	bool is_in_pass;
-	int64_t merge_ns; /* a reading replaces the last one if younger than this */
+	int64_t merge_ns; /* a last reading younger than this is replaced, but not the first */
 	int64_t last_pass_ns; /* end of the last whole pass; 0: there was none */
 	struct usage_thread **v; /* by tid, the newest of one tid last; after ranking, by use */
 	size_t n;

@@ -17,7 +17,7 @@
 
 /*
  * The first pause and the number of the attempts to connect to a daemon that is being restarted.
- * After these attempts it waits until the socket appears again.
+ * After these attempts the tie waits until the socket appears again.
  */
 #define FIRST_PAUSE_MS 50
 #define MAX_TRIES 6
@@ -194,7 +194,10 @@ static void tie_watch(struct tie *t)
 		return;
 	snprintf(above, sizeof above, "%s", t->dir);
 	*strrchr(above, '/') = '\0';
-	/* Names in /tmp change often, and there the daemon has made the directory of its socket. */
+	/*
+	 * Names in /tmp change often; if only /tmp can be used, this server has made the directory
+	 * already.
+	 */
 	if (strcmp(above, "/tmp") != 0)
 		t->watch = inotify_add_watch(fd, above, IN_CREATE | IN_MOVED_TO | IN_ONLYDIR);
 }

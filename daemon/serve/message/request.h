@@ -30,8 +30,8 @@ int request_decode(const uint8_t *bytes, size_t n, struct session_request **out,
 int request_decode_capture(const uint8_t *bytes, size_t n, struct session_request **out,
 	uint32_t *interval_ms, struct diag *d);
 /*
- * Adds a warning for each option that needs a host daemon, unless the request's |call| came through
- * one. 0 or -ENOMEM.
+ * Adds a warning for each option that needs a host daemon, unless |call|, that of the request, came
+ * through one. 0 or -ENOMEM.
  */
 int request_warn_of_host_options(struct session_request *request, const struct rpc_call *call);
 /*

@@ -127,8 +127,8 @@ int remote_capture_append(
 	struct remote_capture *r, const struct chunks *bytes, uint64_t *offset_out);
 
 /*
- * Cancels the call unless it is over, and sets |error| then. An incomplete trace is dropped, and
- * its space is returned to the share.
+ * Cancels the call unless it is over. Sets |error| in that case, and if the call has failed. An
+ * incomplete trace is dropped, and its space is returned to the share.
  */
 void remote_capture_end(struct remote_capture *r);
 void remote_capture_deinit(struct remote_capture *r);

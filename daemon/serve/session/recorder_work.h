@@ -67,8 +67,8 @@ void recorder_work_turn_off(struct recorder_work *w);
 /* Makes the state of the recorder, on or off, visible to clients and to the program. */
 void recorder_work_tell(struct session *s, bool is_on);
 /*
- * Returns true if a snapshot can be begun, because none is being made. If the last snapshot has
- * ended, turns the recorder off first.
+ * Returns true if a snapshot can be begun, because none is being made. If the snapshot that has
+ * ended was to be the recorder's last (is_last), turns the recorder off first.
  */
 bool recorder_work_is_ready(struct session *s);
 /*

@@ -131,7 +131,7 @@ struct schema_plan {
 	uint32_t message;
 	uint64_t cursor; /* the offset of the next field, unless its entry has one */
 	uint32_t alignment;
-	bool has_open_end; /* its last field has no fixed size: no field can follow */
+	bool has_open_end; /* its last field has no fixed size: the next one needs an offset */
 };
 
 /* An entry's content without names: a field, or the fields of a struct. */

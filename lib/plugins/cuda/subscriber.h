@@ -6,7 +6,8 @@
  *
  * CUPTI makes the callbacks on the program's threads: for calls into the driver, nodes of graphs,
  * destroyed contexts, and its own end. A callback does not wait (except for synchronizer.h),
- * allocate, or call CUDA; of CUPTI it calls only functions that return a number.
+ * allocate, or call CUDA; of CUPTI it calls only functions that find the number of a
+ * device, graph or node.
  */
 #ifndef PLUGINS_CUDA_SUBSCRIBER_H
 #define PLUGINS_CUDA_SUBSCRIBER_H
