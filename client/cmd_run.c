@@ -172,7 +172,7 @@ struct run_settings {
 	struct own_child child;
 };
 
-/* The program waits to be recorded for the duration and this time, which its start may take. */
+/* The program waits for its recording for the duration and this time, which its server may need. */
 #define START_MS 500
 
 #define AT(member) offsetof(struct run_settings, member)

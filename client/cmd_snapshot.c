@@ -3,14 +3,12 @@
  * proftap snapshot: writes the data of the flight recorder or a continuous session, which goes on.
  */
 #include <errno.h>
-#include <signal.h>
 #include <stddef.h>
 #include <string.h>
 
 #include "base/diag.h"
 #include "client/answer/profile_call.h"
 #include "client/command/command.h"
-#include "client/process/exit.h"
 #include "client/session_command.h"
 
 #define AT(member) offsetof(struct session_command, member)
@@ -26,22 +24,6 @@ static const struct argument_option options[] = {
 	SESSION_COMMAND_OPTIONS,
 };
 
-/*
- * If nothing listens on a bare number, it may have been meant as the pid of a program that has
- * died.
- */
-static void explain_pid(const struct address *a, struct diag *d)
-{
-	struct diag refused = *d;
-
-	if (refused.code != -ECONNREFUSED || !a->is_bare || kill(a->port, 0) == 0 || errno != ESRCH)
-		return;
-	diag_set(d, refused.code,
-		"%.300s; no process has the pid %u either; the data of a program that died is kept "
-		"for five minutes, or until it is fetched",
-		refused.text, a->port);
-}
-
 static int check_snapshot(const struct session_command *c, struct diag *d)
 {
 	if (!c->last_ms || !c->session || strcmp(c->session, RECORDER_ID) == 0)
@@ -51,18 +33,9 @@ static int check_snapshot(const struct session_command *c, struct diag *d)
 		"--session " RECORDER_ID);
 }
 
-static int take_snapshot(struct session_command *c, struct diag *d)
-{
-	int code = session_command_fetch(c, d);
-
-	if (code == EXIT_NOBODY)
-		explain_pid(&c->settings.targets[0], d);
-	return code;
-}
-
 static int run_snapshot(const struct command *self, int argc, char **argv)
 {
-	return session_command_run(self, argc, argv, check_snapshot, take_snapshot);
+	return session_command_run(self, argc, argv, check_snapshot, session_command_fetch);
 }
 
 const struct command command_snapshot = {

@@ -146,7 +146,7 @@ void summary_write_text(const struct summary *s, FILE *out)
 		recorder_facts_write_text(&s->recorder, s->last_ms, out);
 	fprintf(out, "  %s in %s ms after %s\n", quantity_bytes(s->bytes).text,
 		quantity_count((uint64_t)s->transfer_ms).text,
-		s->recorder.is_snapshot ? "it was asked for" : "the end of the recording");
+		s->recorder.is_snapshot ? "the request" : "the end of the recording");
 	write_warnings(s, out);
 	summary_write_view(s->log_dir, out);
 }

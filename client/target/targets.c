@@ -139,7 +139,8 @@ static int explain_unknown(const struct targets *t, const char *word, struct dia
 			"with ptap_server_start() or proftap run -p PORT -- PROGRAM",
 			word);
 	return diag_set(d, -ENOENT,
-		"%.64s: no target of that name among %zu; proftap list shows them", word, t->n);
+		"%.64s: no target of that name among %zu that run; proftap list shows them", word,
+		t->n);
 }
 
 /*

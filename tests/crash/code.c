@@ -89,7 +89,7 @@ static void add(uint64_t at, const char *text, const char *source)
 
 /*
  * A function belongs to lib/record if its first line does. Code that is inlined into it may come
- * from lib/base.
+ * from base.
  */
 static void read_listing(FILE *f)
 {

@@ -292,7 +292,8 @@ static void end_some_way(int i)
 }
 
 /*
- * gRPC's caches grow at first, and its threads come and go. A call alone takes more than 256 bytes.
+ * gRPC's caches grow at first, and its threads come and go. A leaked call would take more than 256
+ * bytes.
  */
 static bool are_alike(const struct holdings *first, const struct holdings *now)
 {

@@ -60,7 +60,7 @@ static bool find_open_field(const struct archive *s, uint8_t *p, const uint8_t *
 	*data = p + (reader.p - p);
 	if (!m->n_wanted && n_bytes < UINT64_MAX / 2)
 		m->n_wanted = (uint64_t)(*data - s->data) + n_bytes;
-	/* Only a plane of the space or a line of the plane can be shortened. */
+	/* A cut trace is repaired by shortening the last plane of the space, and its last line. */
 	if (tag != (m->n_open ? PB_TAG(3, PB_LEN) : PB_TAG(1, PB_LEN)) || m->n_open == MAX_OPEN)
 		return false;
 	m->lengths[m->n_open] = length;

@@ -65,7 +65,7 @@ void busy_init(struct busy *b, int64_t begin_ns, int64_t end_ns);
 void busy_deinit(struct busy *b);
 /* 0 or -ENOMEM. */
 int busy_add(struct busy *b, int64_t start_ns, int64_t end_ns, uint32_t name);
-/* Ends the adding. 0 or -ENOMEM. */
+/* Call it once after the last busy_add(). 0 or -ENOMEM. */
 int busy_finish(struct busy *b);
 /* Makes |b| a copy of |from|. 0 or -ENOMEM. */
 int busy_copy(struct busy *b, const struct busy *from);

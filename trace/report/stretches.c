@@ -217,7 +217,7 @@ static double find_p_of_shares(double x_a, double n_a, double x_b, double n_b)
 
 /* --- tests of durations -------------------------------------------------------------------- */
 
-/* An estimate for one side. */
+/* An estimate for one of the two traces that are compared. */
 struct estimate {
 	double value;
 	double variance;

@@ -64,8 +64,6 @@ void graft_deinit(struct graft *g);
 
 /* --- names and process ids of planes ---------------------------------------------------------- */
 
-/* The name and the process id of a plane in a trace of several processes. */
-
 /*
  * Makes the plane's new name. "/host:CPU" becomes "/host:CPU name [pid]"; planes of the process's
  * own children have such names already. *out is malloc'ed. 0, -ENOMEM or -EBADMSG.

@@ -237,7 +237,7 @@ static void write_kept(const struct metrics *m, struct exposition *e)
 		name, EXPOSITION_GAUGE, help \
 	}
 
-/* One row of a group of daemon/machine/, as a family. */
+/* One row of a group of daemon/host/machine/, as a family. */
 static const struct {
 	const char *group;
 	const char *label; /* distinguishes the members of the group; NULL: it has one member */

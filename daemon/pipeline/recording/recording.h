@@ -107,7 +107,7 @@ struct recording {
 	struct clock_pair start;
 	/* CLOCK_MONOTONIC: the agreed end, later records are left out; INT64_MAX: none is agreed */
 	int64_t end_ns;
-	/* since the start: a part (recording_cut.h) has no records that ended earlier */
+	/* ns since the start; a part (recording_cut.h) has no records that ended before it */
 	int64_t window_ns;
 	struct clock_pair stop;
 	bool has_origin; /* the part's start is the begin of its trace; see recording_cut.h */

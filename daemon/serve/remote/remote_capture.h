@@ -3,7 +3,7 @@
  * A Capture (proftap.v1) by another proftap server. Its trace is written into a file as it arrives.
  * Every failure is a text in |error|.
  *
- * Threads: starts none; use by one at a time.
+ * Threads: starts none; only one thread at a time may use an object.
  */
 #ifndef DAEMON_REMOTE_CAPTURE_H
 #define DAEMON_REMOTE_CAPTURE_H

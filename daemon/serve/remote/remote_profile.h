@@ -5,7 +5,7 @@
  * into a file.
  * Every failure is a text in |error|.
  *
- * Threads: starts none; use by one at a time.
+ * Threads: starts none; only one thread at a time may use an object.
  */
 #ifndef DAEMON_REMOTE_PROFILE_H
 #define DAEMON_REMOTE_PROFILE_H

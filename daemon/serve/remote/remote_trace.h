@@ -3,7 +3,7 @@
  * A file without a name, into which the trace of another server is written as it arrives. The file
  * uses a part of the disk space that several traces share.
  *
- * Threads: starts none; use by one at a time.
+ * Threads: starts none; only one thread at a time may use an object.
  */
 #ifndef DAEMON_REMOTE_TRACE_H
 #define DAEMON_REMOTE_TRACE_H
