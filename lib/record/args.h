@@ -25,7 +25,10 @@ static inline struct slot args_number(uint32_t key, const struct ptap_impl_arg *
 	return (struct slot){{slot_word0(key, (enum slot_type)arg->type, 0), bits}};
 }
 
-/* Both return the number of slots written, at most RECORD_MAX_EXTRA. Cut arguments are counted. */
+/*
+ * Both return the number of slots written, at most RECORD_MAX_EXTRA. What they cut is counted as
+ * LOSS_CUT.
+ */
 uint32_t args_write(struct ring *ring, struct slot *slots, struct ptap_impl_site *site,
 	const struct ptap_impl_arg *args, unsigned n_args);
 uint32_t args_write_name(struct ring *ring, struct slot *slots, const char *name);

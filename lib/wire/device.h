@@ -34,8 +34,8 @@ enum device_kind {
 	DEVICE_ANCHOR = 11,
 	DEVICE_LOSS = 12,
 	/*
-	 * A piece of an XSpace: |correlation| bytes, at most DEVICE_MAX_BLOB, from |start_ns| on
-	 * instead of the later fields.
+	 * A piece of an XSpace: |correlation| bytes, at most DEVICE_MAX_BLOB, in the place of
+	 * |start_ns| and the fields behind it.
 	 */
 	DEVICE_XSPACE = 13,
 	DEVICE_KINDS
@@ -205,7 +205,7 @@ static inline uint32_t device_entry_bytes(unsigned kind)
 	return kind && kind < DEVICE_XSPACE ? DEVICE_HEAD_BYTES + payload[kind] : 0;
 }
 
-/* Flags in the second slot of a launch. */
+/* Flags of a launch, in its launch_where(). */
 enum launch_flags {
 	LAUNCH_IS_GRAPH = 1, /* a third slot has the graph's number */
 };

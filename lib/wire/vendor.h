@@ -17,7 +17,7 @@ struct device_vendor {
 	 */
 	const char *device_file;
 	const char *plugin_file; /* beside libproftap, or in the installation's folder */
-	const char *build_folder; /* the plug-in's place in the build tree, from libproftap's on */
+	const char *build_folder; /* the plug-in's build folder, as a path from libproftap's */
 };
 
 static const struct device_vendor device_vendors[] = {

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The durations of one name, for percentiles and comparisons. A few of them are kept exactly; more
- * are counted in buckets, whose middle is off by at most 1/256 (0.4 %). So one name takes 128 KiB
- * at most, and all names of a trace 8 bytes for each event at worst.
+ * The durations of one name, for percentiles and comparisons. Up to SAMPLE_EXACT of them are kept
+ * exactly. If there are more, all are counted in buckets, whose middle is off by at most 1/256
+ * (0.4 %). So one name takes 128 KiB at most, and all names of a trace 8 bytes for each event at
+ * worst.
  */
 #ifndef TRACE_REPORT_SAMPLE_H
 #define TRACE_REPORT_SAMPLE_H

@@ -28,7 +28,7 @@
  * program at once.
  */
 #define SETTLE_MS 1000
-/* Fast connections must not keep the loop from its other work. */
+/* Connections in fast succession must not keep the loop from its other work. */
 #define MAX_AT_ONCE 16
 /* The limit of each user but root, so that one user cannot keep all others out. */
 #define MAX_OF_USER 1024
@@ -153,7 +153,7 @@ static int announced_add_program(struct announced *a, const struct announcement 
 	return 0;
 }
 
-/* Returns 0, or a negative errno: the connection is closed. */
+/* Returns 0, or a negative errno: the caller must close the connection. */
 static int announced_take_message(struct announced *a, const struct announcement *said)
 {
 	int r = -EPROTO;

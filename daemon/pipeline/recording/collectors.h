@@ -54,7 +54,10 @@ bool collectors_have_handed_on(const struct recording *r);
  * written again.
  */
 void collectors_repeat(struct recording *r);
-/* Called when the threads have stopped: waits for the rest of the records, and drains meanwhile. */
+/*
+ * Called when the threads' recording has ended: waits for the rest of the collectors' records, and
+ * drains meanwhile.
+ */
 void collectors_end(struct recording *r);
 /*
  * Cancels the collectors: their records are not wanted. Does nothing the second time, or

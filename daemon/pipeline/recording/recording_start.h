@@ -13,7 +13,8 @@ struct recording;
 
 /*
  * Returns when the threads can record. |level| is the level for which the recording was armed, or
- * 0. Outcomes as recording_arm(). Sets |d| when a person can do something about a failure.
+ * 0: threads are not told to record after all. Outcomes as recording_arm(). Sets |d| when a person
+ * can do something about a failure.
  */
 int recording_begin(struct recording *r, unsigned level, struct diag *d);
 
@@ -24,7 +25,7 @@ void recording_skip(struct recording *r, int64_t agreed_ns);
  * Sets the begin of the trace to |agreed_ns| (CLOCK_MONOTONIC), however late this thread was woken.
  * If the recording was armed after that time, or if |agreed_ns| is 0, the trace begins with
  * recording_begin(). If the recording is ended before |agreed_ns|, the trace begins now.
- * |usage_interval_ms| may be set before. 0 or -ENOMEM.
+ * For usage samples, set r->usage_interval_ms before. 0 or -ENOMEM.
  */
 int recording_start(struct recording *r, int64_t agreed_ns);
 

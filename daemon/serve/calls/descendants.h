@@ -21,8 +21,8 @@ struct descendant {
 	pid_t known_as; /* the pid in our namespace; 0: it has none there */
 	char address[160]; /* "unix:/path" */
 	/*
-	 * An earlier server of the process has ended: it executed another program, or is about to
-	 * end.
+	 * An earlier server of the process has ended: the process executed another program, or is
+	 * about to end.
 	 */
 	bool is_again;
 	/* Set by the caller: this server has ended by itself, and another one may follow. */
