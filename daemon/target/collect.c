@@ -141,7 +141,7 @@ bool collect_has_handed_on(const struct target *t)
 
 void collect_end(struct target *t)
 {
-	/* The program may be stopped, so that its control thread has not seen the request yet. */
+	/* A stopped program's control thread may not have seen collect_ask()'s request yet. */
 	if (!t->has_collect || collect_change_state(t, ARENA_COLLECT_ASKED, ARENA_COLLECT_NONE))
 		return;
 	if (!collect_change_state(t, ARENA_COLLECT_TAKEN, ARENA_COLLECT_ENDING))

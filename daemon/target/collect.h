@@ -15,7 +15,7 @@
 struct target;
 
 enum collect_stage {
-	COLLECT_IDLE, /* no collector was asked to record, or all have ended */
+	COLLECT_IDLE, /* no collector was asked to record, or DONE was forgotten */
 	COLLECT_BEGINNING,
 	COLLECT_RUNNING, /* the collectors record, or wait until the program uses their device */
 	COLLECT_ENDING,

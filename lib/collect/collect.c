@@ -261,7 +261,7 @@ void collect_start(struct arena *arena)
 	char text[128];
 	int r = create_collect_thread(arena, COLLECT_STACK_BYTES);
 
-	/* A host with much thread-local storage needs a larger stack. */
+	/* A program with much thread-local storage needs a larger stack: the default. */
 	if (r)
 		r = create_collect_thread(arena, 0);
 	if (!r)

@@ -114,7 +114,7 @@ static int service_emit(const struct ptap_device_record *record)
 		return -EINVAL;
 	entry.collector = (uint8_t)run->collector;
 	run->n_losses += entry.kind == DEVICE_LOSS;
-	/* The server may cut off a part of the recording during a poll, and soon the next one. */
+	/* Within one poll, the server may cut off a part of the recording, and then another one. */
 	recall_repeat_if_asked(run->recall, &run->outlet);
 	recall_note(run->recall, record->name, &entry, n);
 	return outlet_put(&run->outlet, record->name, &entry, n);

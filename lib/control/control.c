@@ -256,7 +256,7 @@ void control_stop(void)
 		return;
 	atomic_store(&guest->word, 0);
 	atomic_store(&guest->quit, 1);
-	/* The thread may be between its check of |quit| and its sleep: the word must change too. */
+	/* The thread may be between its check of |quit| and its sleep: |owner| must change too. */
 	atomic_fetch_xor(&arena->owner, ARENA_TOGGLE);
 	futex_wake(&arena->owner, 1);
 	pthread_join(guest->control_thread, NULL);

@@ -114,7 +114,7 @@ static cold void end_slowly(struct ptap_impl_token token)
 	span_end(token);
 }
 
-/* The ring is at its limit; there may be room behind it. */
+/* The ring is at its limit; behind the limit there may be room. */
 static __attribute__((noinline)) void end_at_limit(struct ptap_impl_token token)
 {
 	struct ring *ring = token.ring;

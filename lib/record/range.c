@@ -136,8 +136,8 @@ static void end_beneath(struct ring *ring, uint32_t word, uint32_t depth, uint32
 	bool is_current = true;
 
 	/*
-	 * Copy the entries of the ranges above before the first pop. If the ring is full, a pop
-	 * overwrites them with the loss.
+	 * Copy the open entries of the ranges above before the first pop. If the ring is full, each
+	 * pop overwrites the entry of its range with the number of lost spans.
 	 */
 	for (uint32_t i = depth + 1; i < n_open; i++)
 		whats[i] =

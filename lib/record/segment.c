@@ -17,8 +17,8 @@ static void raise_limit(struct ring *ring, uint64_t limit)
 }
 
 /*
- * Marks the first entry of the segment at |boundary|. The entry at |head| crosses the boundary
- * unless it begins there; then the next entry is the first one.
+ * Marks the first entry of the segment at |boundary|: the entry at |head| if it begins there. Else
+ * it crosses the boundary, and the next entry is the first one.
  */
 static void store_mark(struct ring *ring, uint64_t boundary, uint64_t head, uint32_t n)
 {

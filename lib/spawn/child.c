@@ -86,7 +86,7 @@ static SPAWN_RAW long make_memfd(void)
 	return fd;
 }
 
-/* bytes, of an arena with one ring, which is never too large */
+/* bytes; RLIMIT_AS is not checked for arenas up to this, such as one 1 MiB ring */
 #define SMALL_BYTES (4u << 20)
 /* The smallest page size: at worst the code sees more free address space than there is. */
 #define PAGE_BYTES 4096u

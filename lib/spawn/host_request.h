@@ -9,7 +9,10 @@ struct spawn;
 
 #define HOST_REQUEST_MAX_PLACES 4
 
-/* A refusal or an untrusted daemon leads to the next place; the last result counts. */
+/*
+ * REFUSED, UNTRUSTED and NO_DAEMON lead to the next place; the last result other than NO_DAEMON
+ * counts.
+ */
 enum host_request_result {
 	HOST_REQUEST_SERVED, /* a server has the arena */
 	HOST_REQUEST_NO_ARENA, /* listener or arena could not be made: spawn->stage, spawn->error */
@@ -21,8 +24,8 @@ enum host_request_result {
 
 struct host_request {
 	/*
-	 * The caller fills in the address and arena_bytes; the result part is the answer. |pid| is
-	 * 0 where the server has no pid in this namespace.
+	 * The caller fills in spawn->address and arena_bytes. The results in |spawn| are set, too;
+	 * spawn->pid is 0 where the server has no pid in this namespace.
 	 */
 	struct spawn *spawn;
 	struct sockaddr_un places[HOST_REQUEST_MAX_PLACES]; /* registries, tried in this order */

@@ -56,8 +56,9 @@ static inline long raw6(long nr, long a, long b, long c, long d, long e, long f)
 
 /*
  * Blocks all signals, including libc's internal ones, which sigprocmask() leaves out. SIGSYS stays
- * as it is: a sandbox may answer clone with it, and the handler makes an error of that. A blocked
- * SIGSYS would kill the host. The clone then blocks all signals.
+ * as it is: a sandbox may answer the system call clone with it, and the host's SIGSYS handler then
+ * makes the call return an error. A blocked SIGSYS would kill the host. The child blocks SIGSYS,
+ * too, by raw_block_all_signals().
  */
 static inline void raw_block_signals(uint64_t *before)
 {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Joins the files of one recording, so that its readers see one process, each thread once, and
- * losses once:
+ * Joins the files of one recording, or of one process, so that readers see one process, each thread
+ * once, and losses once:
  *
  *	the parts of a capture that was split    by their marks, whatever the files are called
  *	several recordings of one process        by host, pid and start time: snapshots of a session or a recorder, and
@@ -17,7 +17,7 @@
 struct archive;
 
 enum archive_join_what {
-	/* Joins only the parts of one capture, where recordings of one process stay apart */
+	/* Joins only the parts of one capture; several recordings of one process stay apart */
 	JOIN_PARTS,
 	JOIN_PROCESSES, /* joins parts and recordings of a process */
 };

@@ -80,7 +80,7 @@ struct view_track {
 	uint32_t process; /* the process that it is drawn under */
 	uint32_t origin; /* the process that it belongs to; equal to |process| without a grouping */
 	uint32_t row; /* number of the row in the view, if there is a grouping */
-	/* Another track is drawn on the same row, with the same tid: their items overlap */
+	/* A grouping put more tracks on the same row, with the same tid: items may overlap */
 	bool is_shared;
 	int64_t tid; /* > 0, unique in the process; made up unless |is_real| */
 	bool is_real; /* |tid| is that of a thread of the kernel */

@@ -33,7 +33,7 @@ struct flow_end {
 	int64_t ns;
 	uint32_t track;
 	uint32_t name;
-	uint32_t depth; /* depth of the span around it */
+	uint32_t depth; /* depth of its span, or of that around its mark */
 	bool is_in;
 };
 
@@ -75,9 +75,9 @@ struct drawing {
 	 */
 	int64_t ends[DRAWING_MAX_DEPTH];
 	size_t n_ends;
-	/* Number of each of the view's names in the output, from 1 on; 0: it is not written */
+	/* Index + 1 of each of the view's names in the output; 0: it is not written */
 	uint32_t *names;
-	uint32_t *places; /* number of each of the view's tracks in the output, likewise */
+	uint32_t *places; /* index + 1 of each of the view's tracks in the output, likewise */
 	struct flow_end *flows;
 	size_t n_flows;
 	uint64_t flow_mask; /* flows with one of these bits in their hash are left out */

@@ -25,7 +25,7 @@ static void put_sides(struct report_json *w, const struct slow_group *group)
 	}
 }
 
-/* Writes the names around a node, from the unit's own name on. */
+/* Writes the path of a node: the names from the unit's own down to the node's own. */
 static void put_path(struct report_json *w, const struct slow_group *group, uint32_t node)
 {
 	uint32_t path[MAX_DEPTH];

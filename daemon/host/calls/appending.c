@@ -117,7 +117,7 @@ static bool take_reply(struct appending *a, Reply *reply)
 	}
 }
 
-/* Takes a message that is no chunk, or lies in too many pieces. Most are small. */
+/* Takes a message that is no chunk, or a chunk with a head in several pieces. Most are small. */
 static bool take_copy(struct appending *a, struct rpc_pending *from)
 {
 	size_t n = rpc_pending_get_bytes(from);

@@ -53,7 +53,7 @@ struct ledger_entry {
 
 #define LEDGER_BOUNDS 10
 
-/* Counts of the values up to each bound, and of those above all bounds. */
+/* Counts of the values up to each bound but above the one before, and of those above all bounds. */
 struct ledger_histogram {
 	uint64_t counts[LEDGER_BOUNDS + 1];
 	uint64_t sum;

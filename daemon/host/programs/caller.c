@@ -52,7 +52,7 @@ int caller_know(struct caller *c, int fd)
 	return peer_find_uid(fd, &c->uid) == PEER_KNOWN ? 0 : -EACCES;
 }
 
-/* Returns true if the user |uid| is in the group |name|, by the machine's own lists. */
+/* Returns true if the user |uid| is in the group |name|, by the sources of nsswitch.conf. */
 static bool user_is_member(uid_t uid, const char *name)
 {
 	_cleanup_free_ char *text = malloc(2 * NAMES_BYTES);

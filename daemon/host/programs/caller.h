@@ -31,8 +31,8 @@ struct caller {
 };
 
 /*
- * Identifies the caller of the connection |fd| without |may_all|, which needs the machine's lists
- * of users. 0, or -EACCES when the kernel does not know the user.
+ * Identifies the caller of the connection |fd|, but leaves |may_all| false, because that needs the
+ * machine's lists of users. 0, or -EACCES when the kernel does not know the user.
  */
 int caller_know(struct caller *c, int fd);
 

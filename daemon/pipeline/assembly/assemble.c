@@ -46,7 +46,10 @@ static int64_t make_id(uint32_t tid, uint64_t n_earlier)
 	return (int64_t)(tid | low << TID_BITS | n_earlier >> LOW_BITS << 32);
 }
 
-/* A hostile program may have any number of threads of one tid, so ids are sorted, not searched. */
+/*
+ * A hostile program may have any number of threads of one tid: sorting by tid avoids a search for
+ * each thread.
+ */
 int line_id_make(const struct drain *drain, int64_t **out)
 {
 	size_t n = drain->n_logs;
@@ -189,8 +192,8 @@ static int describe_process(struct assembly *as, const struct assemble_input *in
 /*
  * Adds a stat with a text line "LINE ID" for each thread: ID is what JAX's profiler server calls
  * the thread. These ids map threads of that server's recordings to threads of this trace. Only a
- * program that has such a server, or may start one, gets the stat: an id is an address in the
- * program's memory.
+ * program that has such a server, or may start one, gets the stat: from an id one can compute an
+ * address in the program's memory.
  */
 static int add_stock_ids(
 	struct assembly *as, const struct assemble_input *in, const int64_t *line_ids)

@@ -23,7 +23,7 @@ struct spooler_config {
 	uint64_t max_bytes; /* of the spool */
 	/* part of the spool's size that is kept for slots taken before the spool counts as full */
 	uint64_t reserve_bytes;
-	uint64_t keep_bytes; /* the most memory for data that cannot be spooled */
+	uint64_t keep_bytes; /* the most memory for data that is never spooled, such as names */
 	bool uses_ticks; /* as in struct timeline */
 	int encodes_apart; /* by a second thread, if there is a processor for it */
 };

@@ -29,8 +29,8 @@ struct clock_pair ring_picture_now(bool uses_ticks)
 
 /*
  * Forgets spans that were open when the stack was read and whose records are in the ring. The head
- * was |before| then, so their records lie behind it, with one exception: the last record before
- * |before|, if the thread had written it but had not lowered the depth yet.
+ * was |before| then, so their records begin at |before| or later, with one exception: the last
+ * record before |before|, if the thread had written it but had not lowered the depth yet.
  */
 static void drop_ended_spans(struct thread_log *log, const struct ring_copy *c,
 	const struct slot *slots, uint64_t before)

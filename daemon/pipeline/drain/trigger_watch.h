@@ -16,8 +16,8 @@ struct target;
 struct triggers;
 
 /*
- * Starts to watch the rings of |t| whose threads have joined the recording. |triggers| is borrowed.
- * With |is_late| the present records of these rings are ignored. 0 or -ENOMEM.
+ * Starts to watch the rings of |t|, each one once its thread has joined the recording. |triggers|
+ * is borrowed. With |is_late| the records that the rings hold now are ignored. 0 or -ENOMEM.
  */
 int trigger_watch_open(struct target *t, struct triggers *triggers, bool is_late);
 /* Does nothing when the watch is not open. */

@@ -16,7 +16,7 @@
 #include "lib/wire/vendor.h"
 
 #define POLL_INTERVAL_NS (250 * NS_PER_MS)
-/* Bytes of mappings that are read at once before a recording: a thousand mappings are 100 KiB. */
+/* Bytes of /proc/PID/maps, read at once before a recording: a thousand mappings take 100 KiB. */
 #define SEARCH_NOW_BYTES (4u << 20)
 
 void collecting_init(struct source *s)
@@ -111,7 +111,7 @@ static void search_library(struct source *s, const char *root, size_t n_bytes)
 void collecting_search_now(struct source *s, const struct collectors *of)
 {
 	/*
-	 * The check is needed even if the collectors are asked in any case: samples of GPU usage
+	 * The search is needed even if the collectors are asked in any case: samples of GPU usage
 	 * begin when a GPU's library was seen.
 	 */
 	if (s->collecting.state <= COLLECTING_WANTS)

@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * A recording without an end, which keeps the newest records. Parts are cut off it: the worker goes
- * on draining while another thread makes the trace of a part. The records are held in slices of a
- * sixteenth of the allowed memory each, but no more than 10 MiB or a 64th, whichever is larger.
- * When the memory is full, the oldest slice is dropped, and its entries are counted.
+ * on draining while another thread makes the trace of a part. The records are held in slices, in
+ * memory or in files, of a sixteenth of |max_bytes| each, but no more than 10 MiB or a 64th,
+ * whichever is larger. When all together exceed |max_bytes|, or too many are in memory, the oldest
+ * slice is dropped, and its entries are counted.
  */
 #ifndef DAEMON_CONTINUOUS_H
 #define DAEMON_CONTINUOUS_H
@@ -61,8 +62,8 @@ void continuous_visit(struct continuous *k);
 bool continuous_is_ready(struct continuous *k);
 /*
  * Cuts off all records as a part, and calls |make| with it on another thread, or on this one if
- * that cannot be created. The part's |error| is set if memory ran out. 0, or -ENOMEM: |make| is not
- * called, and all records are kept.
+ * that cannot be created. The part's |error| is set if memory runs out on that thread. 0, or
+ * -ENOMEM if no part can be made: |make| is not called, and all records are kept.
  */
 int continuous_cut(
 	struct continuous *k, void (*make)(struct recording *part, void *context), void *context);

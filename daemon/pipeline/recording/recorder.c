@@ -26,7 +26,7 @@
 #define MAX_PAIRS 2048u
 /* The interval while threads come and go so fast that rings become few. */
 #define SHORT_INTERVAL_NS (50 * NS_PER_MS)
-/* Ended threads may take a quarter of the rings' memory. */
+/* Copies of ended threads' records may take a quarter as much memory as the rings, besides them. */
 #define ENDED_SHARE 4
 #define MAX_DEAD_CHILDREN 64
 

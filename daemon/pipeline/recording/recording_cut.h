@@ -22,9 +22,9 @@ int recording_cut_last(struct recording *r, struct recording *part, int64_t from
 void recording_part_deinit(struct recording *part);
 
 /*
- * The origin of a part's time, for snapshots of a flight recorder or a session. It is the first
- * record of the part, so that all numbers are small, and events can be encoded one after the other,
- * however long the recording has run.
+ * The origin of a part's time, for snapshots of a flight recorder or a session. It is the time of
+ * the part's first record, so that all numbers are small, however long the recording has run. It is
+ * found before any event is made, so that events can be encoded one after the other.
  */
 
 /*

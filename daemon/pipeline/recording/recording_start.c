@@ -20,9 +20,9 @@ static void begin_over_recorder(struct recording *r)
 }
 
 /*
- * The time before which no record of this recording ended. With a flight recorder a thread may
- * already be writing a record, which ended long ago if the thread was stopped meanwhile. Collectors
- * write only when they are asked, which is after the recording was armed.
+ * The time before which no record of this recording has its end. With a flight recorder a thread
+ * may be in the middle of writing a record, whose end lies long ago if the thread was stopped
+ * meanwhile. Collectors write only when they are asked, which is after the recording was armed.
  */
 static uint64_t find_earliest(const struct recording *r)
 {

@@ -231,7 +231,7 @@ static int become_server(const struct server_request *h, int connection)
 }
 
 /*
- * Serves the program that sends its request on the connection |from|: execs this program as its
+ * Serves the program that sends its request on the connection |from|: execs proftapd as its
  * server, which answers. The kernel identifies the sender, which is the program or its clone. The
  * server gets the program's user, group and groups, and no capability. Returns only on failure,
  * with the negative errno that was sent as the answer.
@@ -329,7 +329,10 @@ static void serve_program(struct started_servers *s, int connection)
 	close(connection);
 }
 
-/* Finds servers in a child process. While an earlier query is under way, the answer is empty. */
+/*
+ * Forks a child that finds the servers of JAX and TensorFlow. While an earlier query is under way,
+ * the answer is empty.
+ */
 static void fork_query(struct started_servers *s, const char *message, size_t n, int out)
 {
 	pid_t pid = s->query_pid ? -1 : fork();

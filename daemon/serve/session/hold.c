@@ -42,8 +42,9 @@ struct mark_sweep {
 };
 
 /*
- * Replaces the mark of an earlier process with this pid by rename(). Servers recognise their marks
- * by inode: both files exist until the rename, so the new one has another inode.
+ * Makes the mark. One that an earlier process of the same pid left is replaced, by rename().
+ * Servers recognise their marks by inode: both files exist until the rename, so the new one has
+ * another inode.
  */
 static int write_mark(const char *path, const char *name)
 {

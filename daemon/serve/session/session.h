@@ -116,23 +116,24 @@ void session_wake_worker(struct session *s);
 /* Wakes the worker if it records or holds data. Any thread, with or without the mutex. */
 void session_nudge(struct session *s);
 /*
- * Sets |flag| of |s|, under the mutex. A recording reads it at least every 10 ms. Also used by
- * continuous_session.c.
+ * Sets |flag| of |s|; the caller has the mutex. A recording reads it at least every 10 ms. Also
+ * used by continuous_session.c.
  */
 void session_raise(struct session *s, _Atomic int *flag);
 
 /* Functions for the worker. */
 
 /*
- * Handles requests that are due: the first one occupies the session, or all late ones are refused.
- * Returns when the next request is due, CLOCK_MONOTONIC ns, or INT64_MAX.
+ * Lets the first due request occupy the session if it is free. Refuses others whose start has
+ * passed, unless a recording ends early for the first. Returns when the next request is due,
+ * CLOCK_MONOTONIC ns, or INT64_MAX.
  */
 int64_t session_tend(struct session *s);
 /* Returns the request that occupies the session, or NULL. */
 struct session_request *session_get_request(struct session *s);
 /*
- * Lets |request|, which the worker runs itself, occupy the session. 0, or a refusal like those of
- * session_take(); then the caller still owns |request|.
+ * Lets |request|, a trace that the program itself requested, occupy the session. 0, or a refusal
+ * like those of session_take(); then the caller still owns |request|.
  */
 int session_occupy(struct session *s, struct session_request *request);
 /* Notes that the running session records and no longer ends with its call. Returns the call. */
@@ -140,8 +141,8 @@ struct rpc_call *session_note_begun(struct session *s);
 /* Notes the text about GPUs in the result of a capture; "" changes nothing. */
 void session_note_gpu(struct session *s, const char *text);
 /*
- * Frees the session. Answers the requests for snapshots that were not made. Returns the request for
- * the end of the session, or NULL. Owner: the caller.
+ * Lets the next request occupy the session. Answers the requests for snapshots that were not made.
+ * Returns the request for the end of the ended session, or NULL. Owner: the caller.
  */
 struct session_request *session_release(struct session *s);
 

@@ -12,8 +12,8 @@
 #define ALL_LATER UINT32_MAX
 
 /*
- * The driver has the bug of VERSION_DISABLE_HANGS, too: in CUDA 12.8 and 12.9. For CUDA 13.0 the
- * driver's version does not show whether the update with the fix is installed.
+ * The driver has the bug of VERSION_DISABLE_HANGS, too: in CUDA 12.8 and 12.9. A driver of CUDA
+ * 13.0 counts as mended: its version does not show whether the update with the fix is installed.
  */
 #define FIRST_HANGING_VERSION 26
 #define FIRST_HANGING_DRIVER 12080
