@@ -7,6 +7,7 @@
 #define TESTS_AARCH64_CHECK_H
 
 #include <inttypes.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -140,15 +141,15 @@ static inline SRunner *srunner_create(Suite *suite)
  * Returns true if an emulator cannot run the test: CHECK_SKIP is a list of names, separated by
  * spaces.
  */
-static inline int check_is_skipped(const char *name)
+static inline bool check_is_skipped(const char *name)
 {
 	const char *list = getenv("CHECK_SKIP");
 	size_t n = strlen(name);
 
 	for (const char *at = list ? strstr(list, name) : NULL; at; at = strstr(at + 1, name))
 		if ((at == list || at[-1] == ' ') && (at[n] == ' ' || at[n] == '\0'))
-			return 1;
-	return 0;
+			return true;
+	return false;
 }
 
 static inline void check_run(const TCase *tcase, const struct check_test *test, int number)

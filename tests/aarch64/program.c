@@ -5,6 +5,7 @@
  */
 #include <errno.h>
 #include <proftap/proftap.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <string.h>
 #include <unistd.h>
@@ -13,7 +14,7 @@
 
 static int n_tests;
 
-static void report(int is_ok, const char *name)
+static void report(bool is_ok, const char *name)
 {
 	printf("%sok %d - %s\n", is_ok ? "" : "not ", ++n_tests, name);
 }
@@ -27,7 +28,7 @@ static uint64_t read_frequency(void)
 }
 
 /* The counter is at most 1 % faster or 10 % slower than the reported frequency. */
-static int counter_keeps_time(void)
+static bool counter_keeps_time(void)
 {
 	int64_t before_ns = monotonic_ns();
 	uint64_t before = ticks_read();
@@ -43,7 +44,7 @@ static int counter_keeps_time(void)
 	return by_ticks > ns * 0.9 && by_ticks < ns * 1.01;
 }
 
-static int counter_never_goes_back(void)
+static bool counter_never_goes_back(void)
 {
 	uint64_t before = ticks_read();
 
@@ -51,13 +52,13 @@ static int counter_never_goes_back(void)
 		uint64_t now = ticks_read();
 
 		if (now < before)
-			return 0;
+			return false;
 		before = now;
 	}
-	return 1;
+	return true;
 }
 
-static int annotations_are_off(void)
+static bool annotations_are_off(void)
 {
 	PTAP_SPAN("span");
 	PTAP_SPAN_ARGS("arguments", PTAP_I("i", 1));

@@ -209,7 +209,7 @@ static uint64_t find_end(const struct bench *b)
 	return end;
 }
 
-static int visit(struct bench *b, int is_last)
+static int visit(struct bench *b, bool is_last)
 {
 	int error = 0;
 	double start = thread_cpu_ns();

@@ -103,22 +103,22 @@ static void emit_args(int n)
 struct kind {
 	const char *name;
 	void (*emit)(int n);
-	int is_recording;
+	bool is_recording;
 	int batch;
 	int n_slots; /* of one annotation; 0: the server need not keep up */
 };
 
 static const struct kind kinds[] = {
-	{"none", emit_none, 0, 50 * BATCH, 0},
-	{"idle", emit_registered, 0, 50 * BATCH, 0},
-	{"idle_async", emit_async, 0, 50 * BATCH, 0},
-	{"span", emit_span, 1, BATCH, 1},
-	{"registered", emit_registered, 1, BATCH, 1},
-	{"args", emit_args, 1, BATCH, 3},
-	{"carrying", emit_carrying, 1, BATCH, 3},
-	{"text", emit_text, 1, BATCH, 2},
-	{"mark", emit_mark, 1, BATCH, 1},
-	{"async", emit_async, 1, BATCH, 4},
+	{"none", emit_none, false, 50 * BATCH, 0},
+	{"idle", emit_registered, false, 50 * BATCH, 0},
+	{"idle_async", emit_async, false, 50 * BATCH, 0},
+	{"span", emit_span, true, BATCH, 1},
+	{"registered", emit_registered, true, BATCH, 1},
+	{"args", emit_args, true, BATCH, 3},
+	{"carrying", emit_carrying, true, BATCH, 3},
+	{"text", emit_text, true, BATCH, 2},
+	{"mark", emit_mark, true, BATCH, 1},
+	{"async", emit_async, true, BATCH, 4},
 };
 
 #define N_KINDS (sizeof kinds / sizeof kinds[0])
@@ -153,7 +153,7 @@ static int prepare(void)
 	return -1;
 }
 
-static void run_phase(int is_recording)
+static void run_phase(bool is_recording)
 {
 	for (int round = 0; round < ROUNDS; round++) {
 		for (size_t k = 0; k < N_KINDS; k++) {
@@ -192,11 +192,11 @@ int main(void)
 	}
 	if (prepare())
 		return 1;
-	run_phase(0);
+	run_phase(false);
 	printf("port %d\n", ptap_server_port());
 	if (wait_for_capture())
 		return 1;
-	run_phase(1);
+	run_phase(true);
 	for (size_t k = 0; k < N_KINDS; k++)
 		printf("cost %s %.3f %.3f %d\n", kinds[k].name, median(emitted_ns[k], ROUNDS),
 			median(empty_ns[k], ROUNDS),

@@ -19,6 +19,7 @@
  */
 #include <poll.h>
 #include <proftap/proftap.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -45,7 +46,7 @@ static int fail(const char *what)
 }
 
 /* Returns true if standard input has ended, at the latest after |wait_ms|. */
-static int is_over(int wait_ms)
+static bool is_over(int wait_ms)
 {
 	struct pollfd in = {.fd = STDIN_FILENO, .events = POLLIN};
 	char c;
@@ -88,16 +89,18 @@ static int run_start(const char *gigabytes)
 	return 0;
 }
 
-/* Returns 1 when a server runs. */
-static int serve_when_asked(void)
+/* Returns true when a server runs. */
+static bool serve_when_asked(void)
 {
 	puts("running");
 	if (is_over(-1))
-		return 0;
-	if (ptap_server_start(0))
-		return !fail("no server");
+		return false;
+	if (ptap_server_start(0)) {
+		fail("no server");
+		return false;
+	}
 	printf("%d\n", ptap_server_port());
-	return 1;
+	return true;
 }
 
 static int run_idle(const char *unused)

@@ -27,12 +27,12 @@ void act_empty_stack(void)
 
 void act_take_guard(void)
 {
-	inside_set_guard(1);
+	inside_set_guard(true);
 }
 
 void act_free_guard(void)
 {
-	inside_set_guard(0);
+	inside_set_guard(false);
 }
 
 /* Makes the innermost span begin |ticks| earlier. */

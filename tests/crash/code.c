@@ -16,7 +16,7 @@
 
 struct instruction {
 	uint64_t at; /* address before relocation */
-	int is_reached;
+	bool is_reached;
 	char source[200]; /* file:line */
 	char text[96];
 };
@@ -60,17 +60,17 @@ static int find_bias(struct dl_phdr_info *info, size_t size, void *unused)
 }
 
 /* Returns true if the instruction is only padding between functions or before loops. */
-static int is_padding(const char *text)
+static bool is_padding(const char *text)
 {
 	return strstr(text, "nop") || strstr(text, "data16") || strstr(text, "xchg   %ax,%ax");
 }
 
-static int is_other(const char *label)
+static bool is_other(const char *label)
 {
 	for (size_t i = 0; i < sizeof others / sizeof others[0]; i++)
 		if (strstr(label, others[i]))
-			return 1;
-	return 0;
+			return true;
+	return false;
 }
 
 static void add(uint64_t at, const char *text, const char *source)
@@ -95,8 +95,8 @@ static void read_listing(FILE *f)
 {
 	char line[LINE_BYTES];
 	char source[LINE_BYTES] = "";
-	int is_first = 0; /* the next line is the first of a function */
-	int is_ours = 0;
+	bool is_first = false; /* the next line is the first of a function */
+	bool is_ours = false;
 
 	while (fgets(line, sizeof line, f)) {
 		unsigned long at;
@@ -105,11 +105,11 @@ static void read_listing(FILE *f)
 		if (line[0] == '/') {
 			if (is_first)
 				is_ours = strstr(line, "/lib/record/") != NULL;
-			is_first = 0;
+			is_first = false;
 			snprintf(source, sizeof source, "%s", line);
 		} else if (line[0] == '0' && strstr(line, ">:\n")) {
 			is_first = !is_other(line);
-			is_ours = 0;
+			is_ours = false;
 		} else if (is_ours && sscanf(line, " %lx:%n", &at, &n) == 1 && n) {
 			add(at, line + n + 1, source);
 		}
@@ -141,18 +141,18 @@ static int compare(const void *key, const void *element)
 	return at < i->at ? -1 : at > i->at;
 }
 
-int code_reach(uint64_t pc)
+bool code_reach(uint64_t pc)
 {
 	uint64_t at = pc - bias;
 	struct instruction *found =
 		n_code ? bsearch(&at, code, n_code, sizeof *code, compare) : NULL;
 
 	if (found)
-		found->is_reached = 1;
+		found->is_reached = true;
 	return found != NULL;
 }
 
-int code_is_program(uint64_t pc)
+bool code_is_program(uint64_t pc)
 {
 	extern const char __executable_start[];
 	extern const char etext[];
@@ -166,7 +166,7 @@ size_t code_count(void)
 }
 
 /* Returns true if the source line of the instruction is one of never_reached. */
-static int is_never_reached(const struct instruction *i)
+static bool is_never_reached(const struct instruction *i)
 {
 	const char *colon = strrchr(i->source, ':');
 	char line[LINE_BYTES] = "";
@@ -176,14 +176,14 @@ static int is_never_reached(const struct instruction *i)
 	snprintf(path, sizeof path, "%.*s", colon ? (int)(colon - i->source) : 0, i->source);
 	f = fopen(path, "re");
 	if (!f)
-		return 0;
+		return false;
 	for (int n = colon ? atoi(colon + 1) : 0; n > 0 && fgets(line, sizeof line, f); n--)
 		;
 	fclose(f);
 	for (size_t k = 0; k < sizeof never_reached / sizeof never_reached[0]; k++)
 		if (strstr(line, never_reached[k]))
-			return 1;
-	return 0;
+			return true;
+	return false;
 }
 
 size_t code_report(void)

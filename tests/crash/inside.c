@@ -36,7 +36,7 @@ static void join(void)
 	atomic_store(&guest_get()->word, joined_word);
 }
 
-void inside_set_guard(int is_taken)
+void inside_set_guard(bool is_taken)
 {
 	thread_self.idle = is_taken ? 0 : thread_get_idle_word(&thread_self);
 }

@@ -6,6 +6,7 @@
 #ifndef TESTS_CRASH_INSIDE_H
 #define TESTS_CRASH_INSIDE_H
 
+#include <stdbool.h>
 #include <stdint.h>
 
 /* Sets the clock of the next capture, an enum arena_clock. */
@@ -20,7 +21,7 @@ void inside_forget_thread(void);
  */
 void inside_set_entering(uint32_t word);
 /* Sets whether an annotation of the calling thread is in progress. */
-void inside_set_guard(int is_taken);
+void inside_set_guard(bool is_taken);
 /*
  * Sets the state of a forked child that is followed: its first annotation joins, and finds the
  * level word |word|.

@@ -9,7 +9,7 @@
 
 struct picture judge_expected[JUDGE_MAX_ACTS + 1];
 
-int judge_allows(const struct picture *p, size_t act)
+bool judge_allows(const struct picture *p, size_t act)
 {
 	const struct picture *before = &judge_expected[act];
 	const struct picture *after = &judge_expected[act + 1];
@@ -18,13 +18,13 @@ int judge_allows(const struct picture *p, size_t act)
 	       ((script[act].flags & ACT_TWO_PARTS) && picture_is_between(p, before, after));
 }
 
-static int is_now(int64_t at, int64_t act_start, int64_t now)
+static bool is_now(int64_t at, int64_t act_start, int64_t now)
 {
 	return at >= act_start && at <= now;
 }
 
 /* A row that existed before has its earlier times; a new one has times within its act. */
-static int has_right_times(
+static bool has_right_times(
 	const struct picture_row *row, const struct picture *last, int64_t act_start, int64_t now)
 {
 	for (size_t i = 0; i < last->n; i++) {
@@ -33,22 +33,22 @@ static int has_right_times(
 		if (old->start != row->start)
 			continue;
 		if (!old->is_unfinished && !row->is_unfinished && old->end == row->end)
-			return 1;
+			return true;
 		if (old->is_unfinished && is_now(row->end, act_start, now))
-			return 1;
+			return true;
 	}
 	return is_now(row->start, act_start, now) && is_now(row->end, act_start, now);
 }
 
-static int are_times_right(const struct picture *p, const struct picture *last)
+static bool are_times_right(const struct picture *p, const struct picture *last)
 {
 	int64_t act_start = (int64_t)(stage->act_ticks - stage->capture.start_ticks);
 	int64_t now = (int64_t)(stage_now() - stage->capture.start_ticks);
 
 	for (size_t i = 0; i < p->n; i++)
 		if (p->rows[i].start && !has_right_times(&p->rows[i], last, act_start, now))
-			return 0;
-	return 1;
+			return false;
+	return true;
 }
 
 void judge_say(const struct picture *p, size_t act, size_t step)
@@ -59,10 +59,10 @@ void judge_say(const struct picture *p, size_t act, size_t step)
 	picture_print(&judge_expected[act + 1], "after");
 }
 
-int judge_next(struct picture *p, struct picture *last, size_t act)
+bool judge_next(struct picture *p, struct picture *last, size_t act)
 {
-	int is_right = judge_allows(p, act) &&
-		       ((script[act].flags & ACT_AGED) || are_times_right(p, last));
+	bool is_right = judge_allows(p, act) &&
+			((script[act].flags & ACT_AGED) || are_times_right(p, last));
 
 	/* A record that was seen once stays. */
 	if (is_right && picture_is_same(last, &judge_expected[act + 1]))

@@ -3,6 +3,7 @@
 #ifndef TESTS_CRASH_JUDGE_H
 #define TESTS_CRASH_JUDGE_H
 
+#include <stdbool.h>
 #include <stddef.h>
 
 #include "tests/crash/picture.h"
@@ -16,13 +17,13 @@ extern struct picture judge_expected[JUDGE_MAX_ACTS + 1];
  * Returns true if |p| shows the state before |act| or the state after it. For an act of two parts,
  * a state in between is allowed, too.
  */
-int judge_allows(const struct picture *p, size_t act);
+bool judge_allows(const struct picture *p, size_t act);
 
 /*
  * Returns true if |p| may follow |last| in the same act: events keep their times, and none
  * disappears. Moves |p| into |last|.
  */
-int judge_next(struct picture *p, struct picture *last, size_t act);
+bool judge_next(struct picture *p, struct picture *last, size_t act);
 
 /* Prints the picture that was judged wrong. */
 void judge_say(const struct picture *p, size_t act, size_t step);

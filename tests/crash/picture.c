@@ -20,7 +20,7 @@
 #define LONGEST (INT64_C(1) << 46)
 
 static void add_row(
-	struct picture *p, const char *text, const struct trace_event *event, int is_unfinished)
+	struct picture *p, const char *text, const struct trace_event *event, bool is_unfinished)
 {
 	static size_t n_allocated;
 
@@ -59,14 +59,14 @@ static void add_event(
 {
 	const struct trace_event *event = &line->events[i];
 	const struct trace_stat *stat = plane_get_stats(plane, event);
-	int is_unfinished = 0;
+	bool is_unfinished = false;
 	char text[TEXT_BYTES];
 	int n = snprintf(text, sizeof text, "%s: '%s'", line->name,
 		names_get(&plane->event_names, event->name));
 
 	for (; stat && n < TEXT_BYTES; stat = stat_next(stat)) {
 		if (strcmp(names_get(&plane->stat_names, stat->name), "unfinished") == 0)
-			is_unfinished = 1;
+			is_unfinished = true;
 		n += print_stat(plane, stat, text + n, sizeof text - (size_t)n);
 	}
 	ck_assert_int_lt(n, TEXT_BYTES);
@@ -81,7 +81,7 @@ static void add_losses(struct picture *p, const struct plane *plane)
 		if (plane->plane_stats[i].type != STAT_UINT64)
 			continue;
 		print_stat(plane, &plane->plane_stats[i], text, sizeof text);
-		add_row(p, text, NULL, 0);
+		add_row(p, text, NULL, false);
 	}
 }
 
@@ -168,45 +168,45 @@ void picture_free(struct picture *p)
 	*p = (struct picture){NULL, 0};
 }
 
-int picture_is_same(const struct picture *a, const struct picture *b)
+bool picture_is_same(const struct picture *a, const struct picture *b)
 {
 	if (a->n != b->n)
-		return 0;
+		return false;
 	for (size_t i = 0; i < a->n; i++)
 		if (strcmp(a->rows[i].text, b->rows[i].text) != 0)
-			return 0;
-	return 1;
+			return false;
+	return true;
 }
 
-static int has(const struct picture *p, const char *text)
+static bool has(const struct picture *p, const char *text)
 {
 	for (size_t i = 0; i < p->n; i++)
 		if (strcmp(p->rows[i].text, text) == 0)
-			return 1;
-	return 0;
+			return true;
+	return false;
 }
 
 /*
  * Returns true if the text is a loss counter. Losses are counted between the records, and their
  * number changes.
  */
-static int is_count(const char *text)
+static bool is_count(const char *text)
 {
 	return text[0] == ' ';
 }
 
-int picture_is_between(
+bool picture_is_between(
 	const struct picture *p, const struct picture *before, const struct picture *after)
 {
 	for (size_t i = 0; i < p->n; i++)
 		if (!is_count(p->rows[i].text) && !has(before, p->rows[i].text) &&
 			!has(after, p->rows[i].text))
-			return 0;
+			return false;
 	for (size_t i = 0; i < before->n; i++)
 		if (!is_count(before->rows[i].text) && has(after, before->rows[i].text) &&
 			!has(p, before->rows[i].text))
-			return 0;
-	return 1;
+			return false;
+	return true;
 }
 
 void picture_print(const struct picture *p, const char *title)

@@ -6,6 +6,7 @@
 #ifndef TESTS_CRASH_PICTURE_H
 #define TESTS_CRASH_PICTURE_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -16,7 +17,7 @@ struct picture_row {
 	char *text;
 	int64_t start; /* ticks since the capture's start */
 	int64_t end;
-	int is_unfinished;
+	bool is_unfinished;
 };
 
 struct picture {
@@ -38,9 +39,9 @@ void picture_take(
 void picture_free(struct picture *p);
 
 /* Returns true if both have the same rows, apart from times. */
-int picture_is_same(const struct picture *a, const struct picture *b);
+bool picture_is_same(const struct picture *a, const struct picture *b);
 /* Returns true if |p| has all rows that are in both others, and only rows that are in one. */
-int picture_is_between(
+bool picture_is_between(
 	const struct picture *p, const struct picture *before, const struct picture *after);
 /* Prints the rows, for the report of a failed test. */
 void picture_print(const struct picture *p, const char *title);

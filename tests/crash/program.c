@@ -108,15 +108,15 @@ void program_play(pid_t pid)
 	go_on(pid);
 }
 
-int program_step(pid_t pid, size_t act)
+bool program_step(pid_t pid, size_t act)
 {
 	if (ptrace(PTRACE_SINGLESTEP, pid, NULL, NULL))
 		ck_abort_msg("PTRACE_SINGLESTEP: %s", strerror(errno));
 	await_stop(pid, SIGTRAP);
 	if (atomic_load(&stage->n_done) == act)
-		return 1;
+		return true;
 	go_on(pid);
-	return 0;
+	return false;
 }
 
 uint64_t program_get_pc(pid_t pid)

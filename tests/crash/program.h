@@ -6,6 +6,7 @@
 #ifndef TESTS_CRASH_PROGRAM_H
 #define TESTS_CRASH_PROGRAM_H
 
+#include <stdbool.h>
 #include <stdint.h>
 #include <sys/types.h>
 
@@ -19,10 +20,10 @@ pid_t program_start(size_t first, const struct act *other);
 /* Continues from before an act to before the next one. */
 void program_play(pid_t pid);
 /*
- * Steps one instruction. Returns 0 when the act is over and the program is stopped before the next
- * one.
+ * Steps one instruction. Returns false when the act is over and the program is stopped before the
+ * next one.
  */
-int program_step(pid_t pid, size_t act);
+bool program_step(pid_t pid, size_t act);
 uint64_t program_get_pc(pid_t pid);
 /* Writes |n| zero bytes to the address |at| of the program. */
 void program_clear(pid_t pid, void *at, size_t n);

@@ -43,12 +43,12 @@ static void fill_half(void)
 
 static void turn_recorder_on(void)
 {
-	fixture_overwrite(1);
+	fixture_overwrite(true);
 }
 
 static void turn_recorder_off(void)
 {
-	fixture_overwrite(0);
+	fixture_overwrite(false);
 }
 
 static void start_by_ticks(void)

@@ -32,9 +32,9 @@
 #define STEPS_DISTURBED 80
 
 static size_t n_steps[JUDGE_MAX_ACTS];
-static int says_nothing;
+static bool says_nothing;
 
-static void look(struct picture *p, pid_t pid)
+static void read_picture(struct picture *p, pid_t pid)
 {
 	picture_take(p, &stage->capture, pid, stage_now());
 }
@@ -47,7 +47,7 @@ static void expect_all(void)
 	pid = program_start(0, NULL);
 	for (size_t i = 0; i <= script_length; i++) {
 		picture_free(&judge_expected[i]);
-		look(&judge_expected[i], pid);
+		read_picture(&judge_expected[i], pid);
 		if (i < script_length)
 			program_play(pid);
 	}
@@ -61,7 +61,7 @@ static void expect_all(void)
  * Returns true if the contents of the rings may have changed since the last stop: the instruction
  * at |pc| belongs to lib/record, or to the C library on its behalf.
  */
-static int may_have_stored(uint64_t pc, int is_ours, int is_inside)
+static bool may_have_stored(uint64_t pc, bool is_ours, bool is_inside)
 {
 	return is_ours || (is_inside && !code_is_program(pc));
 }
@@ -73,12 +73,12 @@ static size_t step_through(pid_t pid, size_t act, size_t *n_stops)
 	struct picture p;
 	size_t n_wrong = 0;
 	size_t n = 0;
-	int is_inside = 0;
+	bool is_inside = false;
 
-	look(&last, pid);
+	read_picture(&last, pid);
 	for (size_t i = 0;; i++) {
 		uint64_t pc = program_get_pc(pid);
-		int is_ours = code_reach(pc);
+		bool is_ours = code_reach(pc);
 
 		is_inside |= is_ours;
 		ck_assert_msg(i < STEP_LIMIT, "act %zu (%s) does not end", act, script[act].name);
@@ -87,7 +87,7 @@ static size_t step_through(pid_t pid, size_t act, size_t *n_stops)
 		if (!says_nothing && !may_have_stored(pc, is_ours, is_inside))
 			continue;
 		n++;
-		look(&p, pid);
+		read_picture(&p, pid);
 		if (!judge_next(&p, &last, act) && !n_wrong++ && !says_nothing)
 			judge_say(&last, act, i);
 	}
@@ -139,30 +139,30 @@ static void change_level(pid_t pid)
  * Steps |act| to its end. Calls |disturb| at the |n|th instruction of lib/record. Returns whether
  * the act has that many.
  */
-static int step_disturbed(pid_t pid, size_t act, size_t n, void (*disturb)(pid_t))
+static bool step_disturbed(pid_t pid, size_t act, size_t n, void (*disturb)(pid_t))
 {
 	size_t n_ours = 0;
-	int is_disturbed = 0;
+	bool is_disturbed = false;
 
 	do {
 		n_ours += (size_t)code_reach(program_get_pc(pid));
 		if (n_ours == n && !is_disturbed) {
 			disturb(pid);
-			is_disturbed = 1;
+			is_disturbed = true;
 		}
 	} while (program_step(pid, act));
 	return is_disturbed;
 }
 
-/* Returns 0 if the act has fewer than |n| instructions of lib/record. */
-static int disturb_at(size_t n, size_t act, void (*disturb)(pid_t), size_t *n_wrong)
+/* Returns false if the act has fewer than |n| instructions of lib/record. */
+static bool disturb_at(size_t n, size_t act, void (*disturb)(pid_t), size_t *n_wrong)
 {
 	pid_t pid = program_start(act, NULL);
-	int is_disturbed = step_disturbed(pid, act, n, disturb);
+	bool is_disturbed = step_disturbed(pid, act, n, disturb);
 	struct picture p;
-	int is_right;
+	bool is_right;
 
-	look(&p, pid);
+	read_picture(&p, pid);
 	if (disturb == change_level)
 		is_right = picture_is_same(&p, &judge_expected[act + 1]);
 	else
@@ -208,12 +208,12 @@ static size_t kill_at(size_t stop)
 	size_t step;
 	size_t act = find_stop(stop, &step);
 	pid_t pid = program_start(act, NULL);
-	int is_right;
+	bool is_right;
 
 	for (size_t i = 0; i < step && program_step(pid, act); i++)
 		;
 	program_kill(pid);
-	look(&p, pid);
+	read_picture(&p, pid);
 	is_right = judge_allows(&p, act);
 	if (!is_right)
 		judge_say(&p, act, step);
@@ -250,7 +250,7 @@ static void check_code(void)
 
 START_TEST(delivered_spans_are_whole_wherever_the_program_is_killed)
 {
-	int has_code = code_load() == 0;
+	bool has_code = code_load() == 0;
 
 	expect_all();
 	step_through_all();
@@ -263,12 +263,12 @@ START_TEST(delivered_spans_are_whole_wherever_the_program_is_killed)
 }
 END_TEST
 
-static int has_row(const struct picture *p, const char *text)
+static bool has_row(const struct picture *p, const char *text)
 {
 	for (size_t i = 0; i < p->n; i++)
 		if (strcmp(p->rows[i].text, text) == 0)
-			return 1;
-	return 0;
+			return true;
+	return false;
 }
 
 /*
@@ -329,7 +329,7 @@ START_TEST(a_record_that_is_torn_is_seen)
 	while (strcmp(script[act].name, "instant again") != 0)
 		act++;
 	pid = program_start(act, &careless_act);
-	says_nothing = 1;
+	says_nothing = true;
 	n_wrong = step_through(pid, act, &n_stops);
 	program_kill(pid);
 	ck_assert_uint_gt(n_wrong, 0);

@@ -35,7 +35,7 @@ static uint32_t word;
 static uint64_t n_remembered; /* how many positions are set */
 
 /* The state at a stop, or between two acts. */
-struct look {
+struct state {
 	uint64_t head;
 	uint64_t ordinal;
 	uint64_t n_overwritten;
@@ -49,11 +49,11 @@ struct look {
  * The states that were seen during one act. The first is from before the act; each differs from the
  * one before it.
  */
-#define MAX_LOOKS 16
-static struct look looks[MAX_LOOKS];
-static size_t n_looks;
+#define MAX_STATES 16
+static struct state states[MAX_STATES];
+static size_t n_states;
 
-static void take(struct look *look)
+static void take_state(struct state *state)
 {
 	struct drain_budget budget = {.max_bytes = 64u << 20};
 	struct thread_log log = {.tid = 0};
@@ -61,16 +61,16 @@ static void take(struct look *look)
 
 	/* During its first annotation, the thread enters the recording only at the end. */
 	ck_assert(r == 0 || r == RING_PICTURE_NONE);
-	look->head = fixture_head(0);
-	look->ordinal = log.ordinal;
-	look->n_overwritten = log.n_overwritten;
-	look->n_slots = log.n_slots;
-	look->n_open = log.n_open;
+	state->head = fixture_head(0);
+	state->ordinal = log.ordinal;
+	state->n_overwritten = log.n_overwritten;
+	state->n_slots = log.n_slots;
+	state->n_open = log.n_open;
 	ck_assert_uint_le(log.n_slots, FIXTURE_SLOTS);
 	if (log.n_slots)
-		memcpy(look->slots, log.slots, log.n_slots * SLOT_BYTES);
+		memcpy(state->slots, log.slots, log.n_slots * SLOT_BYTES);
 	if (log.n_open)
-		memcpy(look->open, log.open, log.n_open * sizeof *log.open);
+		memcpy(state->open, log.open, log.n_open * sizeof *log.open);
 	free(log.slots);
 	free(log.open);
 }
@@ -99,10 +99,10 @@ static void remember(void)
 	}
 }
 
-static int is_same_open(const struct look *a, const struct look *b)
+static bool is_same_open(const struct state *a, const struct state *b)
 {
 	if (a->n_open != b->n_open)
-		return 0;
+		return false;
 	for (uint32_t i = 0; i < a->n_open; i++) {
 		const struct open_span *x = &a->open[i];
 		const struct open_span *y = &b->open[i];
@@ -110,27 +110,27 @@ static int is_same_open(const struct look *a, const struct look *b)
 		if (x->start != y->start || x->string_id != y->string_id || x->kind != y->kind ||
 			x->n_slots != y->n_slots ||
 			memcmp(x->slots, y->slots, x->n_slots * SLOT_BYTES) != 0)
-			return 0;
+			return false;
 	}
-	return 1;
+	return true;
 }
 
 /*
  * Returns true if each slot is as it was written, and the number of entries before the first one is
  * right.
  */
-static int is_whole(const struct look *look)
+static bool is_whole(const struct state *state)
 {
-	uint64_t from = look->head - look->n_slots;
+	uint64_t from = state->head - state->n_slots;
 
-	if (look->n_slots && ordinals[from] != look->n_overwritten + 1)
-		return 0;
-	if (look->n_overwritten && look->n_slots < MIN_KEPT)
-		return 0;
-	return memcmp(look->slots, &written[from], look->n_slots * SLOT_BYTES) == 0;
+	if (state->n_slots && ordinals[from] != state->n_overwritten + 1)
+		return false;
+	if (state->n_overwritten && state->n_slots < MIN_KEPT)
+		return false;
+	return memcmp(state->slots, &written[from], state->n_slots * SLOT_BYTES) == 0;
 }
 
-static int is_same(const struct look *a, const struct look *b)
+static bool is_same(const struct state *a, const struct state *b)
 {
 	return a->head == b->head && a->ordinal == b->ordinal &&
 	       a->n_overwritten == b->n_overwritten && a->n_slots == b->n_slots &&
@@ -141,23 +141,24 @@ static int is_same(const struct look *a, const struct look *b)
  * Checks a state in an act that leads from |before| to |after|: the record and the stack change
  * together.
  */
-static int is_right(const struct look *look, const struct look *before, const struct look *after)
+static bool is_right(
+	const struct state *state, const struct state *before, const struct state *after)
 {
-	if (!is_whole(look))
-		return 0;
+	if (!is_whole(state))
+		return false;
 	if (before->ordinal == after->ordinal)
-		return look->ordinal == before->ordinal &&
-		       (is_same_open(look, before) || is_same_open(look, after));
-	return (look->ordinal == before->ordinal && is_same_open(look, before)) ||
-	       (look->ordinal == after->ordinal && is_same_open(look, after));
+		return state->ordinal == before->ordinal &&
+		       (is_same_open(state, before) || is_same_open(state, after));
+	return (state->ordinal == before->ordinal && is_same_open(state, before)) ||
+	       (state->ordinal == after->ordinal && is_same_open(state, after));
 }
 
 static void see(void)
 {
-	ck_assert_uint_lt(n_looks, MAX_LOOKS);
-	take(&looks[n_looks]);
-	if (n_looks == 0 || !is_same(&looks[n_looks], &looks[n_looks - 1]))
-		n_looks++;
+	ck_assert_uint_lt(n_states, MAX_STATES);
+	take_state(&states[n_states]);
+	if (n_states == 0 || !is_same(&states[n_states], &states[n_states - 1]))
+		n_states++;
 }
 
 /* Judges the states in |act|. Returns how many were wrong. */
@@ -165,18 +166,18 @@ static size_t judge(size_t act)
 {
 	size_t n_wrong = 0;
 
-	for (size_t i = 0; i < n_looks; i++)
-		n_wrong += !is_right(&looks[i], &looks[0], &looks[n_looks - 1]);
-	n_wrong += looks[n_looks - 1].ordinal != n_entries;
+	for (size_t i = 0; i < n_states; i++)
+		n_wrong += !is_right(&states[i], &states[0], &states[n_states - 1]);
+	n_wrong += states[n_states - 1].ordinal != n_entries;
 	if (n_wrong)
 		printf("# act %zu (%s): %zu of %zu states are wrong\n", act, script[act].name,
-			n_wrong, n_looks);
+			n_wrong, n_states);
 	return n_wrong;
 }
 
 static size_t step_through(pid_t pid, size_t act, size_t *n_stops)
 {
-	n_looks = 0;
+	n_states = 0;
 	see();
 	while (program_step(pid, act)) {
 		ck_assert_uint_lt(*n_stops, STEP_LIMIT);

@@ -15,6 +15,7 @@
 #ifndef TESTS_CUDA_FAKE_H
 #define TESTS_CUDA_FAKE_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -113,9 +114,9 @@ struct fake {
 
 	/* Facts about the calls that the fake got. */
 	int (*count)(const char *function);
-	int (*is_before)(const char *first, const char *second); /* last call of each */
-	int (*is_enabled)(uint32_t kind);
-	int (*is_subscribed)(void);
+	bool (*is_before)(const char *first, const char *second); /* last call of each */
+	bool (*is_enabled)(uint32_t kind);
+	bool (*is_subscribed)(void);
 	int (*count_callbacks)(void); /* number of enabled callbacks */
 	uint64_t (*get_attribute)(uint32_t attribute);
 	int (*count_buffers)(void); /* number of buffers that the fake has */
@@ -151,11 +152,11 @@ typedef void (*fake_driver_setter)(enum fake_driver_knob knob, int value);
 #define FAKE_DRIVER_SYNCHRONIZE_SYMBOL "fake_driver_at_synchronize"
 typedef void (*fake_driver_synchronize)(void (*act)(uint32_t context));
 #define FAKE_DRIVER_CONTEXT_SYMBOL "fake_driver_set_context"
-typedef void (*fake_driver_context)(uint32_t context, int is_alive);
+typedef void (*fake_driver_context)(uint32_t context, bool is_alive);
 /* Set by CUPTI: whether the calling thread is in a callback. */
 #define FAKE_GUARD_SYMBOL "fake_driver_guard_by"
-typedef void (*fake_driver_guard)(int (*is_forbidden)(void));
+typedef void (*fake_driver_guard)(bool (*is_forbidden)(void));
 #define FAKE_DRIVER_STATE_SYMBOL "fake_driver_is_initialized"
-typedef int (*fake_driver_state)(void);
+typedef bool (*fake_driver_state)(void);
 
 #endif

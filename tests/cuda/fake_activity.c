@@ -50,7 +50,7 @@ void activity_end(void)
 		is_enabled[i] = 0;
 }
 
-int activity_is_enabled(uint32_t kind)
+bool activity_is_enabled(uint32_t kind)
 {
 	return kind < N_KINDS && is_enabled[kind];
 }

@@ -43,13 +43,13 @@ static struct buffer *full;
 static struct open_record *open_records;
 static request_function request;
 static complete_function complete;
-static int device_is_held;
+static bool device_is_held;
 static int n_buffers;
 static size_t n_dropped;
 static uint64_t era = 1;
 static pthread_t worker;
-static int has_worker;
-static int worker_ends;
+static bool has_worker;
+static bool worker_ends;
 static int n_delivering;
 
 static struct place *find_place(void)
@@ -188,12 +188,12 @@ static void deliver_all(void)
 	pthread_mutex_unlock(&lock);
 }
 
-static int has_complete(void)
+static bool has_complete(void)
 {
 	for (const struct buffer *b = full; b; b = b->next)
 		if (!b->n_open)
-			return 1;
-	return 0;
+			return true;
+	return false;
 }
 
 static void *work(void *unused)
@@ -222,7 +222,7 @@ static void send_back(void)
 	pthread_mutex_lock(&lock);
 	if (!has_worker && pthread_create(&worker, NULL, work, NULL))
 		broken("no thread");
-	has_worker = 1;
+	has_worker = true;
 	pthread_cond_broadcast(&changed);
 	pthread_mutex_unlock(&lock);
 }
@@ -289,7 +289,7 @@ static void forget_open(void)
 	}
 }
 
-static void leave_all(int is_forced, int with_empty)
+static void leave_all(bool is_forced, bool with_empty)
 {
 	pthread_mutex_lock(&lock);
 	if (is_forced)
@@ -302,13 +302,13 @@ static void leave_all(int is_forced, int with_empty)
 	pthread_mutex_unlock(&lock);
 }
 
-void buffers_flush(int is_forced)
+void buffers_flush(bool is_forced)
 {
 	if (knob(FAKE_FLUSH_HANGS))
 		wait_for_release();
 	if (knob(FAKE_HOLDS_LOCK))
 		pthread_mutex_lock(&big);
-	leave_all(is_forced, 0);
+	leave_all(is_forced, false);
 	send_back();
 	if (knob(FAKE_HOLDS_LOCK))
 		pthread_mutex_unlock(&big);
@@ -317,7 +317,7 @@ void buffers_flush(int is_forced)
 
 void buffers_give_back(void)
 {
-	leave_all(1, 1);
+	leave_all(true, true);
 	send_back();
 	wait_for_worker();
 }
@@ -333,14 +333,14 @@ void buffers_register(request_function request_, complete_function complete_)
 void buffers_hold_device(void)
 {
 	pthread_mutex_lock(&lock);
-	device_is_held = 1;
+	device_is_held = true;
 	pthread_mutex_unlock(&lock);
 }
 
 void buffers_let_device_go(void)
 {
 	pthread_mutex_lock(&lock);
-	device_is_held = 0;
+	device_is_held = false;
 	while (open_records) {
 		struct open_record *next = open_records->next;
 
@@ -378,13 +378,13 @@ size_t buffers_take_dropped(void)
 static void end_worker(void)
 {
 	pthread_mutex_lock(&lock);
-	worker_ends = 1;
+	worker_ends = true;
 	pthread_cond_broadcast(&changed);
 	pthread_mutex_unlock(&lock);
 	if (has_worker)
 		pthread_join(worker, NULL);
-	has_worker = 0;
-	worker_ends = 0;
+	has_worker = false;
+	worker_ends = false;
 }
 
 /* In a forked child: drops all buffers, because the parent's requests are never answered here. */
@@ -395,7 +395,7 @@ static void lose_all(void)
 	full = NULL;
 	open_records = NULL;
 	n_buffers = 0;
-	has_worker = 0;
+	has_worker = false;
 	complete = NULL;
 }
 
@@ -414,7 +414,7 @@ void buffers_reset(void)
 		places = next;
 	}
 	era++;
-	device_is_held = 0;
+	device_is_held = false;
 	n_dropped = 0;
 	request = NULL;
 	complete = NULL;

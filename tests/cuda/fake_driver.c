@@ -18,14 +18,14 @@ static _Atomic int knobs[FAKE_DRIVER_KNOBS] = {
 	[FAKE_DRIVER_VERSION] = 13000,
 	[FAKE_DRIVER_DEVICES] = 2,
 };
-static int (*_Atomic is_forbidden)(void);
+static bool (*_Atomic is_forbidden)(void);
 static _Atomic pid_t owner; /* the process that called cuInit() */
 
 /* The build hides all symbols that are not marked as visible. */
 #pragma GCC visibility push(default)
 void fake_driver_set(enum fake_driver_knob knob, int value);
-void fake_driver_guard_by(int (*guard)(void));
-int fake_driver_is_initialized(void);
+void fake_driver_guard_by(bool (*guard)(void));
+bool fake_driver_is_initialized(void);
 int cuInit(unsigned int flags);
 int cuDriverGetVersion(int *version);
 int cuDeviceGetCount(int *n);
@@ -41,7 +41,7 @@ int cuCtxPushCurrent_v2(void *context);
 int cuCtxPopCurrent_v2(void **context);
 int cuCtxSynchronize(void);
 void fake_driver_at_synchronize(void (*act)(uint32_t context));
-void fake_driver_set_context(uint32_t context, int is_alive);
+void fake_driver_set_context(uint32_t context, bool is_alive);
 #pragma GCC visibility pop
 
 static void (*_Atomic at_synchronize)(uint32_t context);
@@ -81,13 +81,13 @@ void fake_driver_set(enum fake_driver_knob knob, int value)
 		owner = getpid();
 }
 
-void fake_driver_guard_by(int (*guard)(void))
+void fake_driver_guard_by(bool (*guard)(void))
 {
 	is_forbidden = guard;
 }
 
 /* A forked child must initialise the driver again. */
-int fake_driver_is_initialized(void)
+bool fake_driver_is_initialized(void)
 {
 	return knobs[FAKE_DRIVER_IS_INITIALIZED] && owner == getpid();
 }
@@ -95,7 +95,7 @@ int fake_driver_is_initialized(void)
 /* With the real driver, a call of CUDA from a callback sometimes hangs. */
 static int enter(const char *function)
 {
-	int (*guard)(void) = is_forbidden;
+	bool (*guard)(void) = is_forbidden;
 
 	if (guard && guard()) {
 		fprintf(stderr, "fake libcuda: %s in a callback of CUPTI\n", function);
@@ -197,7 +197,7 @@ static void broken(const char *what, uintptr_t context)
 /*
  * The program uses the first device. The second one has a context only while somebody retains it.
  */
-static int is_there(uintptr_t context)
+static bool is_there(uintptr_t context)
 {
 	if (context < FIRST_OWN)
 		return context == 1 || n_retained > 0;
@@ -210,7 +210,7 @@ static void check_alive(uintptr_t context)
 		broken("no context", context);
 }
 
-void fake_driver_set_context(uint32_t context, int alive)
+void fake_driver_set_context(uint32_t context, bool alive)
 {
 	is_alive[context] = alive;
 	if (!alive && n_users[context])

@@ -3,6 +3,7 @@
 #ifndef TESTS_CUDA_FAKE_INSIDE_H
 #define TESTS_CUDA_FAKE_INSIDE_H
 
+#include <stdbool.h>
 #include <stdint.h>
 
 #include "tests/cuda/fake.h"
@@ -38,11 +39,11 @@ __attribute__((noreturn, format(printf, 1, 2))) void broken(const char *format, 
  * Ends the process if it was forked since the last reset.
  */
 int asked(const char *function);
-int is_forked(void); /* since the last reset */
+bool is_forked(void); /* since the last reset */
 void check_process(const char *function); /* for functions that are not recorded */
 void asked_fail(const char *function, int result, int nth);
 int asked_count(const char *function);
-int asked_is_before(const char *first, const char *second);
+bool asked_is_before(const char *first, const char *second);
 void asked_reset(void);
 
 /* The kind of the client's callback in which the calling thread is. */
@@ -53,7 +54,7 @@ enum inside {
 	IN_COMPLETE,
 };
 enum inside inside_set(enum inside next); /* returns the state before */
-int inside_is_any(void);
+bool inside_is_any(void);
 enum inside inside_get(void);
 
 /* Blocks until somebody calls fake->release(). */
@@ -71,7 +72,7 @@ void subscriber_reset(void);
  */
 void subscriber_check_right(const char *function);
 void subscriber_take(const char *holder);
-int subscriber_is_there(void);
+bool subscriber_is_there(void);
 int subscriber_count_callbacks(void);
 void subscriber_call(uint32_t domain, uint32_t callback, const void *information);
 /* The same, but also without a subscriber if FAKE_ENDS_CALLS_LATE is set. */
@@ -81,7 +82,7 @@ void subscriber_end(void); /* CUPTI ends itself or is finalized */
 /* --- fake_activity.c: kinds, attributes, the records' way into buffers ---------------------- */
 
 void activity_reset(void);
-int activity_is_enabled(uint32_t kind);
+bool activity_is_enabled(uint32_t kind);
 uint64_t activity_get_attribute(uint32_t attribute);
 void activity_end(void);
 
@@ -90,7 +91,7 @@ void activity_end(void);
 void buffers_reset(void);
 void buffers_register(request_function request, complete_function complete);
 void buffers_append(const struct fake_record *r);
-void buffers_flush(int is_forced);
+void buffers_flush(bool is_forced);
 void buffers_ask(void); /* requests one for the calling thread, with nothing to write */
 void buffers_give_back(void); /* all that there are */
 void buffers_hold_device(void);
@@ -104,7 +105,7 @@ size_t record_write(uint32_t version, const struct fake_record *r, uint8_t *at);
 size_t record_stride(uint32_t version, uint32_t kind); /* 0: there is no such kind */
 void record_set_end(uint8_t *at,
 	uint64_t end_ns); /* for a record of record_write() whose kind runs on the device */
-int record_is_of_device(uint32_t kind);
+bool record_is_of_device(uint32_t kind);
 void record_reset(void); /* frees all names that were not read */
 int record_next(uint8_t *buffer, size_t valid_bytes, void **record);
 
@@ -114,9 +115,9 @@ void sampling_reset(void);
 
 /* --- fake_mapped.c: the driver, if the program has loaded one -------------------------------- */
 
-int driver_is_initialized(void);
+bool driver_is_initialized(void);
 void driver_guard(void); /* registers the check for forbidden calls with the driver */
-void driver_set_context(uint32_t context, int is_alive);
+void driver_set_context(uint32_t context, bool is_alive);
 
 /* --- fake_program.c ------------------------------------------------------------------------ */
 

@@ -13,7 +13,7 @@ static void *find_in_driver(const char *name)
 	return driver ? dlsym(driver, name) : NULL;
 }
 
-static int is_in_callback(void)
+static bool is_in_callback(void)
 {
 	return inside_is_any();
 }
@@ -28,7 +28,7 @@ void driver_guard(void)
 		guard(is_in_callback);
 }
 
-int driver_is_initialized(void)
+bool driver_is_initialized(void)
 {
 	void *symbol = find_in_driver(FAKE_DRIVER_STATE_SYMBOL);
 	fake_driver_state state;
@@ -37,7 +37,7 @@ int driver_is_initialized(void)
 	return state && state();
 }
 
-void driver_set_context(uint32_t context, int is_alive)
+void driver_set_context(uint32_t context, bool is_alive)
 {
 	void *symbol = find_in_driver(FAKE_DRIVER_CONTEXT_SYMBOL);
 	fake_driver_context set;

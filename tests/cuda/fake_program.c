@@ -216,7 +216,7 @@ static void make_context(uint32_t context)
 {
 	struct resource_data resource = {.context = (void *)(uintptr_t)context};
 
-	driver_set_context(context, 1);
+	driver_set_context(context, true);
 	subscriber_call(RESOURCE, 1, &resource);
 }
 
@@ -229,7 +229,7 @@ static void destroy_context(uint32_t context)
 	struct resource_data resource = {.context = (void *)(uintptr_t)context};
 
 	subscriber_call(RESOURCE, 2, &resource);
-	driver_set_context(context, 0);
+	driver_set_context(context, false);
 }
 
 static void die(int result, const char *message)

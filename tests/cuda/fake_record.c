@@ -328,7 +328,7 @@ size_t record_write(uint32_t version, const struct fake_record *r, uint8_t *at)
 	return bytes;
 }
 
-int record_is_of_device(uint32_t kind)
+bool record_is_of_device(uint32_t kind)
 {
 	return kind < N_KINDS && kinds[kind].end_offset != 0;
 }

@@ -140,8 +140,8 @@ struct evaluate {
 static struct {
 	int n_hosts;
 	size_t n_metrics[MAX_METRICS]; /* of each host object */
-	int is_enabled;
-	int is_running;
+	bool is_enabled;
+	bool is_running;
 	uint64_t start_ns;
 	uint64_t n_taken; /* samples */
 	uint64_t n_now; /* in the image */
@@ -243,14 +243,14 @@ static size_t *metrics_of(const void *host)
 	return &sampler.n_metrics[(uintptr_t)host % MAX_METRICS];
 }
 
-static int is_known(const char *name)
+static bool is_known(const char *name)
 {
 	static const char *const beginnings[] = {"gpc__", "gr__", "sm__", "TPC.", "dramc__"};
 
 	for (size_t i = 0; i < sizeof beginnings / sizeof beginnings[0]; i++)
 		if (strncmp(name, beginnings[i], strlen(beginnings[i])) == 0)
-			return 1;
-	return 0;
+			return true;
+	return false;
 }
 
 int cuptiProfilerHostConfigAddMetrics(struct of_host *p)
@@ -293,7 +293,7 @@ int cuptiPmSamplingEnable(struct enable *p)
 
 	if (result)
 		return result;
-	sampler.is_enabled = 1;
+	sampler.is_enabled = true;
 	p->sampling = &sampler;
 	return OK;
 }
@@ -302,7 +302,7 @@ int cuptiPmSamplingDisable(struct of_sampling *p)
 {
 	int result = ask(__func__, &p->head, 24);
 
-	sampler.is_enabled = 0;
+	sampler.is_enabled = false;
 	return result;
 }
 
@@ -332,7 +332,7 @@ int cuptiPmSamplingStart(struct of_sampling *p)
 		return result;
 	if (sampler.is_running)
 		return INVALID_OPERATION;
-	sampler.is_running = 1;
+	sampler.is_running = true;
 	sampler.start_ns = now_ns();
 	sampler.n_taken = 0;
 	return OK;
@@ -342,7 +342,7 @@ int cuptiPmSamplingStop(struct of_sampling *p)
 {
 	int result = ask(__func__, &p->head, 24);
 
-	sampler.is_running = 0;
+	sampler.is_running = false;
 	return result;
 }
 

@@ -75,7 +75,7 @@ static struct function *find(const char *name)
 	broken("too many functions");
 }
 
-int is_forked(void)
+bool is_forked(void)
 {
 	return owner && owner != getpid();
 }
@@ -119,9 +119,9 @@ int asked_count(const char *function)
 	return n;
 }
 
-int asked_is_before(const char *first, const char *second)
+bool asked_is_before(const char *first, const char *second)
 {
-	int is_before;
+	bool is_before;
 
 	pthread_mutex_lock(&lock);
 	is_before = find(first)->last && find(first)->last < find(second)->last;
@@ -151,7 +151,7 @@ enum inside inside_get(void)
 	return where;
 }
 
-int inside_is_any(void)
+bool inside_is_any(void)
 {
 	return where != IN_NONE;
 }

@@ -66,7 +66,7 @@ void subscriber_take(const char *holder)
 	pthread_mutex_unlock(&slot.mutex);
 }
 
-int subscriber_is_there(void)
+bool subscriber_is_there(void)
 {
 	return slot.callback != NULL;
 }

@@ -8,6 +8,7 @@
 
 #include <proftap/collector.h>
 #include <pthread.h>
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -58,7 +59,7 @@ struct host {
 	/* The plug-in's input. */
 	const char *options[16]; /* KEY=VALUE, NULL at the end */
 	uint32_t max_names;
-	int is_cancelled;
+	bool is_cancelled;
 	int emit_result; /* each emit() returns it, unless it is 0 */
 };
 

@@ -110,7 +110,7 @@ static void make_child(void)
 	print(status ? "failed" : "0");
 }
 
-static int is_recorded(void)
+static bool is_recorded(void)
 {
 	return find_fake() && find_fake()->count("cuptiActivityFlushAll") > 1;
 }
@@ -126,20 +126,20 @@ static void await_records(void)
 
 static void turn_tool(void)
 {
-	static int has_place;
+	static bool has_place;
 
 	has_place = !has_place;
 	find_fake()->take_slot(has_place ? "Kineto" : NULL);
 	print(has_place ? "taken" : "free");
 }
 
-/* Returns 0 when the program is to end. */
-static int obey(void)
+/* Returns false when the program is to end. */
+static bool obey(void)
 {
 	char letter = 'x';
 
 	if (read(STDIN_FILENO, &letter, 1) < 0)
-		return 0;
+		return false;
 	if (letter == 'w')
 		await_records();
 	else if (letter == 'f')

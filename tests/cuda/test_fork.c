@@ -10,7 +10,7 @@
 
 #include "tests/cuda/host.h"
 
-static int is_child;
+static bool is_child;
 
 #ifdef __SANITIZE_ADDRESS__
 #include <sanitizer/lsan_interface.h>
@@ -33,7 +33,7 @@ static void be_a_child(void)
 {
 	uint32_t n_calls = host.n_calls;
 
-	is_child = 1;
+	is_child = true;
 	host.fake->begin_call("cuLaunchKernel", NULL);
 	host.fake->end_call();
 	if (host_probe() != -EAGAIN || host_poll() || host_stop() || host_drain() ||

@@ -59,7 +59,7 @@ static void load_cuda(const char *name)
 	libraries_open(path);
 }
 
-static int is_open(const char *name)
+static bool is_open(const char *name)
 {
 	char path[512];
 
@@ -149,7 +149,7 @@ static void check_said(const char *words)
  * Returns true if this machine has a real CUPTI, which the search would find. This loads CUPTI, and
  * does no harm to other tests, because each test runs in its own process.
  */
-static int machine_has_one(void)
+static bool machine_has_one(void)
 {
 	return dlopen("libcupti.so.13", RTLD_LAZY) || dlopen("libcupti.so.12", RTLD_LAZY) ||
 	       dlopen("libcupti.so.11.8", RTLD_LAZY) || access("/usr/local/cuda", F_OK) == 0 ||

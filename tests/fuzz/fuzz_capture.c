@@ -14,7 +14,7 @@
 #include "daemon/host/web/web_capture.h"
 #include "tests/fuzz/fuzz.h"
 
-static void check_that(int is_so)
+static void check_that(bool is_so)
 {
 	if (!is_so)
 		abort();

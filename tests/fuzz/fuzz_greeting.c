@@ -4,6 +4,7 @@
  * client those of a server. The server accepts an incomplete greeting only if it is the beginning
  * of HTTP/2's. The client's verdict on a server must not change when more bytes arrive.
  */
+#include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -13,7 +14,7 @@
 
 #define LONGEST 256
 
-static int begins_like(const uint8_t *data, size_t n_bytes, const char *words)
+static bool begins_like(const uint8_t *data, size_t n_bytes, const char *words)
 {
 	return memcmp(data, words, n_bytes < GREETING_BYTES ? n_bytes : GREETING_BYTES) == 0;
 }
@@ -21,7 +22,7 @@ static int begins_like(const uint8_t *data, size_t n_bytes, const char *words)
 static void check_client(const uint8_t *data, size_t n_bytes)
 {
 	enum greeting greeting = greeting_judge(data, n_bytes);
-	int is_notice = n_bytes >= GREETING_BYTES && begins_like(data, n_bytes, greeting_notice);
+	bool is_notice = n_bytes >= GREETING_BYTES && begins_like(data, n_bytes, greeting_notice);
 
 	if ((greeting == GREETING_HTTP2) !=
 		begins_like(data, n_bytes, "PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n"))

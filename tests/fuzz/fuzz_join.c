@@ -4,6 +4,7 @@
  * descriptors that come with it (up to 7), the rest is the message. Only the correct message is
  * accepted, and the descriptors of any other are closed.
  */
+#include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/socket.h>
@@ -15,12 +16,12 @@
 
 #define MAX_FDS 7u
 
-static int is_right(const uint8_t *data, size_t n, unsigned n_fds)
+static bool is_right(const uint8_t *data, size_t n, unsigned n_fds)
 {
 	struct join_request request;
 
 	if (n != sizeof request || n_fds != 1)
-		return 0;
+		return false;
 	memcpy(&request, data, n);
 	return request.magic == JOIN_MAGIC && request.version == JOIN_VERSION &&
 	       memcmp(request.secret, join_fixture_secret, sizeof join_fixture_secret) == 0;

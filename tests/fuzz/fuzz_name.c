@@ -5,6 +5,7 @@
  * needs no conversion. A cleaned name is printable.
  */
 #include <errno.h>
+#include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -14,7 +15,7 @@
 #include "tests/fuzz/fuzz.h"
 #include "trace/run_dir.h"
 
-static int is_element(const char *name)
+static bool is_element(const char *name)
 {
 	return name[0] != '.' && !strchr(name, '/');
 }

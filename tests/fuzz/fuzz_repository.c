@@ -103,7 +103,7 @@ static void open_all(char *text)
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t n_bytes)
 {
-	int is_inside = n_bytes && data[0] == '@';
+	bool is_inside = n_bytes && data[0] == '@';
 	_cleanup_free_ char *text = NULL;
 
 	if (!log_dir[0])

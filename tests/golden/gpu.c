@@ -33,7 +33,7 @@
 #define PID 4711
 #define MAX_BYTES ((size_t)1 << 20)
 
-static int is_new; /* the file is written, not compared */
+static bool is_new; /* the file is written, not compared */
 static struct thread_log *app;
 static struct thread_log *collector;
 

@@ -7,6 +7,7 @@
 #include <dirent.h>
 #include <errno.h>
 #include <sched.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/prctl.h>
@@ -119,7 +120,7 @@ static void stay(void)
 
 int main(int argc, char **argv)
 {
-	int is_before = argc > 2 && strcmp(argv[1], "before") == 0;
+	bool is_before = argc > 2 && strcmp(argv[1], "before") == 0;
 
 	if (argc < 3)
 		return 2;

@@ -7,6 +7,7 @@
  */
 #include <errno.h>
 #include <fcntl.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -46,7 +47,7 @@ int main(int argc, char **argv)
 {
 	int n_free = argc > 1 ? atoi(argv[1]) : 0;
 	struct rlimit limit;
-	int is_low;
+	bool is_low;
 	int last;
 
 	if (getrlimit(RLIMIT_NOFILE, &limit))

@@ -10,6 +10,7 @@
  */
 #include <pthread.h>
 #include <stdatomic.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -89,7 +90,7 @@ static void note_figures(FILE *figures)
 	long page_kib = sysconf(_SC_PAGESIZE) / 1024;
 	long n_reserved = -1;
 	long n_resident = -1;
-	int is_read = statm && fscanf(statm, "%ld %ld", &n_reserved, &n_resident) == 2;
+	bool is_read = statm && fscanf(statm, "%ld %ld", &n_reserved, &n_resident) == 2;
 
 	if (statm)
 		fclose(statm);

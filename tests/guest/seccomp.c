@@ -9,6 +9,7 @@
 #include <linux/filter.h>
 #include <linux/seccomp.h>
 #include <signal.h>
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdio.h>
 #include <string.h>
@@ -76,7 +77,7 @@ static int forbid(const char *what, unsigned action)
 }
 
 /* Shows which calls work in the host. */
-static void work(int may_fork)
+static void work(bool may_fork)
 {
 	PTAP_SPAN("work");
 	int status = -1;
@@ -95,9 +96,9 @@ static void work(int may_fork)
 
 int main(int argc, char **argv)
 {
-	int is_before = argc > 3 && strcmp(argv[1], "before") == 0;
+	bool is_before = argc > 3 && strcmp(argv[1], "before") == 0;
 	/* With "thread" and "process" a forbidden fork would kill the host. */
-	int may_fork =
+	bool may_fork =
 		argc > 3 && (strcmp(argv[2], "execve") == 0 || strcmp(argv[3], "errno") == 0 ||
 				    strcmp(argv[3], "trap") == 0);
 

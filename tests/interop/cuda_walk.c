@@ -29,7 +29,7 @@ static void *find(const char *path, const char *name)
 	return symbol;
 }
 
-static int check_kernel(const struct kernel_record *k)
+static bool check_kernel(const struct kernel_record *k)
 {
 	return k->kind == KERNEL && k->correlation == 42 && k->grid[1] == 3 &&
 	       strcmp(k->name, "kernel") == 0;

@@ -7,6 +7,7 @@
 #include <linux/seccomp.h>
 #include <sched.h>
 #include <signal.h>
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -201,7 +202,7 @@ static const struct {
 
 static _Noreturn void live(size_t kind, const char *argument)
 {
-	int is_first_of_namespace;
+	bool is_first_of_namespace;
 
 	alarm(LIFE_S);
 	if (kinds[kind].confine(argument)) {

@@ -35,6 +35,7 @@
 #include <proftap/collector.h>
 #include <pthread.h>
 #include <stdatomic.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -76,15 +77,15 @@ static uint64_t clock_ns; /* the script's value at the start of the step */
 
 /*
  * Finds the line that begins with |key| and, if |word| is not NULL, continues with |word|. The rest
- * of the line is copied to |value|. Returns 0 if the script has no such line.
+ * of the line is copied to |value|. Returns false if the script has no such line.
  */
-static int find(const char *key, const char *word, char value[MAX_LINE])
+static bool find(const char *key, const char *word, char value[MAX_LINE])
 {
 	const char *path = getenv("FAKE_COLLECTOR");
 	FILE *f = path ? fopen(path, "re") : NULL;
 	char line[MAX_LINE];
 	char wanted[64];
-	int found = 0;
+	bool found = false;
 
 	snprintf(wanted, sizeof wanted, word ? "%s %s" : "%s", key, word);
 	while (f && !found && fgets(line, sizeof line, f)) {

@@ -11,6 +11,7 @@
 #include <linux/futex.h>
 #include <stdarg.h>
 #include <stdatomic.h>
+#include <stdbool.h>
 #include <stdint.h>
 #include <stdlib.h>
 #include <sys/mman.h>
@@ -68,7 +69,7 @@ static int64_t read_real_ns(clockid_t id)
 
 static int64_t read_ns(clockid_t id)
 {
-	int is_set = id == CLOCK_REALTIME || id == CLOCK_REALTIME_COARSE;
+	bool is_set = id == CLOCK_REALTIME || id == CLOCK_REALTIME_COARSE;
 
 	return read_real_ns(id) + (is_set ? get_offset_ns() : 0);
 }
@@ -101,7 +102,7 @@ time_t time(time_t *t)
 
 /* Waits by the clock. */
 
-static int waits_by_clock(long number, const long a[N_ARGUMENTS])
+static bool waits_by_clock(long number, const long a[N_ARGUMENTS])
 {
 	return number == SYS_futex && a[1] & FUTEX_CLOCK_REALTIME && a[3];
 }

@@ -33,7 +33,7 @@
 
 static struct arena *arena;
 static uint64_t random_state;
-static int has_ticks; /* whether the server expects ticks */
+static bool has_ticks; /* whether the server expects ticks */
 
 static uint64_t next_random(void)
 {
@@ -176,7 +176,7 @@ static void advance(uint32_t i)
 	atomic_store(&arena->ring_state[i], RING_USED);
 }
 
-static void overwrite(int spares_control)
+static void overwrite(bool spares_control)
 {
 	uint64_t first = offsetof(struct arena, owner) / 8;
 	uint64_t behind = offsetof(struct arena, strings_used) / 8;
@@ -196,7 +196,7 @@ static void overwrite(int spares_control)
 
 int main(int argc, char **argv)
 {
-	int spares_control = argc > 2 && strcmp(argv[2], "records") == 0;
+	bool spares_control = argc > 2 && strcmp(argv[2], "records") == 0;
 	int memfd;
 	pid_t server;
 	int status;

@@ -18,6 +18,7 @@
 
 #include <dlfcn.h>
 #include <pthread.h>
+#include <stdbool.h>
 #include <stdint.h>
 #include <stdlib.h>
 #include <wchar.h>
@@ -202,7 +203,7 @@ static void client_load(void)
 static inline void client_open(void)
 {
 	static pthread_once_t once = PTHREAD_ONCE_INIT;
-	static int is_open;
+	static bool is_open;
 
 	if (__builtin_expect(!__atomic_load_n(&is_open, __ATOMIC_ACQUIRE), 0)) {
 		pthread_once(&once, client_load);

@@ -3,6 +3,7 @@
 #include "tests/programs/offspring.h"
 
 #include <errno.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -25,7 +26,7 @@ static void annotate(int n)
 static _Noreturn void live(int n)
 {
 	int port = ptap_server_port();
-	int is_enabled = ptap_enabled(1);
+	bool is_enabled = ptap_enabled(1);
 	int r;
 
 	alarm(LIFE_S);

@@ -6,6 +6,7 @@
 #include <pthread.h>
 #include <signal.h>
 #include <stdatomic.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -250,12 +251,12 @@ static _Noreturn void take_turns(int gate)
 	prctl(PR_SET_PDEATHSIG, SIGKILL);
 	while (read(gate, &byte, 1) < 0 && errno == EINTR)
 		;
-	for (int is_counted = 0, is_out = 0;;) {
+	for (bool is_counted = false, is_out = false;;) {
 		PTAP_SPAN("turn");
 		/*
 		 * Before its first annotation a followed child cannot know whether it is recorded.
 		 */
-		int is_recorded = ptap_enabled(1);
+		bool is_recorded = ptap_enabled(1);
 
 		PTAP_FLOW_IN("baton", (uint64_t)getpid());
 		usleep(TURN_US);

@@ -10,6 +10,7 @@
 #include <linux/futex.h>
 #include <pthread.h>
 #include <signal.h>
+#include <stdbool.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -144,7 +145,7 @@ static void start_trace(char *arguments)
 	struct ptap_profile_option map[8];
 	char *dir = strtok(arguments, " ");
 	char *word = strtok(NULL, " ");
-	int is_default = word && strcmp(word, "-") == 0;
+	bool is_default = word && strcmp(word, "-") == 0;
 
 	o.advanced_configuration = map;
 	for (; word && !is_default && o.n_advanced_configuration < 8; word = strtok(NULL, " ")) {

@@ -18,7 +18,7 @@ static struct slot make_record(uint64_t ordinal, uint32_t n_extra)
 		record_word1(ordinal & RECORD_DURATION_MASK, 1)}};
 }
 
-static int is_same(const struct slot *a, struct slot b)
+static bool is_same(const struct slot *a, struct slot b)
 {
 	return a->word[0] == b.word[0] && a->word[1] == b.word[1];
 }
@@ -29,16 +29,16 @@ void entry_enter(uint32_t word)
 		ring_end();
 }
 
-int entry_write(uint32_t word, uint64_t ordinal, uint32_t n_extra)
+bool entry_write(uint32_t word, uint64_t ordinal, uint32_t n_extra)
 {
 	struct slot slots[RECORD_MAX_EXTRA];
 	struct ring *ring = ring_begin(word);
 	struct slot record = make_record(ordinal, n_extra);
 	uint64_t head;
-	int is_written;
+	bool is_written;
 
 	if (!ring)
-		return 0;
+		return false;
 	for (uint32_t i = 0; i < n_extra; i++)
 		slots[i] = make_slot(ordinal, i);
 	head = ring_get_head(ring);
@@ -53,16 +53,16 @@ uint64_t entry_get_ordinal(const struct slot *slot)
 	return slot->word[1] & RECORD_DURATION_MASK;
 }
 
-static int is_entry(const struct slot *slots, size_t n_slots, uint64_t ordinal)
+static bool is_entry(const struct slot *slots, size_t n_slots, uint64_t ordinal)
 {
 	uint32_t n_extra = record_n_extra(slots->word[0]);
 
 	if (n_extra >= n_slots || !is_same(slots, make_record(ordinal, n_extra)))
-		return 0;
+		return false;
 	for (uint32_t i = 0; i < n_extra; i++)
 		if (!is_same(&slots[1 + i], make_slot(ordinal, i)))
-			return 0;
-	return 1;
+			return false;
+	return true;
 }
 
 int64_t entry_count(const struct slot *slots, size_t n_slots, uint64_t ordinal)

@@ -6,6 +6,7 @@
 #ifndef TESTS_UNIT_ENTRY_FIXTURE_H
 #define TESTS_UNIT_ENTRY_FIXTURE_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -17,7 +18,7 @@ void entry_enter(uint32_t word);
  * Writes the entry |ordinal| with |n_extra| extra slots; both numbers determine its content.
  * Returns 0 if the ring was full.
  */
-int entry_write(uint32_t word, uint64_t ordinal, uint32_t n_extra);
+bool entry_write(uint32_t word, uint64_t ordinal, uint32_t n_extra);
 /* The ordinal of the entry at |slot|, if one begins there. */
 uint64_t entry_get_ordinal(const struct slot *slot);
 /*

@@ -4,6 +4,7 @@
  * apart from ours, so that neither copies the other.
  */
 #include <stdatomic.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -47,7 +48,7 @@ typedef struct {
 
 typedef struct gpm_sample_data {
 	struct timespec at;
-	int is_taken;
+	bool is_taken;
 } * gpm_sample;
 
 typedef struct {
@@ -286,7 +287,7 @@ int nvmlGpmSampleGet(device_handle device, gpm_sample sample)
 	if (device->index != 0)
 		return NOT_SUPPORTED;
 	clock_gettime(CLOCK_MONOTONIC, &sample->at);
-	sample->is_taken = 1;
+	sample->is_taken = true;
 	return 0;
 }
 

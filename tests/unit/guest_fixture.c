@@ -63,7 +63,7 @@ void fixture_close(void)
 {
 	fixture_publish(0);
 	guest_get()->arena = NULL;
-	fixture_overwrite(0);
+	fixture_overwrite(false);
 	clock_of_next = ARENA_CLOCK_TICKS;
 	munmap(fixture.arena, fixture.target.size_bytes);
 	/* The next arena may be at the same address. */
@@ -88,7 +88,7 @@ uint64_t fixture_now(void)
 	return clock_of_next == ARENA_CLOCK_TICKS ? ticks_read() : (uint64_t)monotonic_ns();
 }
 
-void fixture_overwrite(int overwrites)
+void fixture_overwrite(bool overwrites)
 {
 	atomic_store(&guest_get()->overwrites, overwrites ? 1 : 0);
 }

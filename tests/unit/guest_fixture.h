@@ -11,6 +11,7 @@
 #define TESTS_UNIT_GUEST_FIXTURE_H
 
 #include <check.h>
+#include <stdbool.h>
 #include <stdint.h>
 
 #include "daemon/target/target.h"
@@ -44,7 +45,7 @@ void fixture_take_slow_path(void);
 /* The current time by the clock of the captures. */
 uint64_t fixture_now(void);
 /* Sets whether full rings overwrite their oldest entries from now on. */
-void fixture_overwrite(int overwrites);
+void fixture_overwrite(bool overwrites);
 /* Publishes |word|; 0 ends the capture. */
 void fixture_publish(uint32_t word);
 

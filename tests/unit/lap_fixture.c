@@ -115,7 +115,8 @@ static void see_event(const struct plane *plane, const struct trace_event *e, in
 	int n = atoi(names_get(&plane->event_names, e->name));
 	int64_t start_ns = lap_to_ns(played.events[n].start);
 
-	ck_assert_int_eq(laps.is_seen[n]++, 0);
+	ck_assert(!laps.is_seen[n]);
+	laps.is_seen[n] = true;
 	ck_near(origin_ns + e->start_ns, start_ns, n);
 	ck_near(e->duration_ns, lap_to_ns(played.events[n].end) - start_ns, n);
 }

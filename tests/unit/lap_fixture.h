@@ -7,6 +7,7 @@
 #ifndef TESTS_UNIT_LAP_FIXTURE_H
 #define TESTS_UNIT_LAP_FIXTURE_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -27,7 +28,7 @@ extern const uint64_t lap_idle_ticks[];
 extern struct lap_fixture {
 	struct family family;
 	unsigned n_undated; /* number of undated events that lap_see() found */
-	int is_seen[40000]; /* by event number: whether lap_see() found it */
+	bool is_seen[40000]; /* by event number: whether lap_see() found it */
 } laps;
 
 /*

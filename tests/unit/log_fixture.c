@@ -169,10 +169,10 @@ uint64_t log_plane_stat(const char *name)
 	return stat ? stat->value.u64 : 0;
 }
 
-int log_has_warning(const char *words)
+bool log_has_warning(const char *words)
 {
 	for (uint32_t i = 0; i < logs.space->warnings.n_texts; i++)
 		if (strstr(names_get(&logs.space->warnings, i), words))
-			return 1;
-	return 0;
+			return true;
+	return false;
 }

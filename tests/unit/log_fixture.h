@@ -6,6 +6,7 @@
 #ifndef TESTS_UNIT_LOG_FIXTURE_H
 #define TESTS_UNIT_LOG_FIXTURE_H
 
+#include <stdbool.h>
 #include <stdint.h>
 
 #include "daemon/pipeline/assembly/assemble.h"
@@ -63,6 +64,6 @@ const struct trace_event *log_event(size_t line, size_t i);
 const char *log_event_name(size_t line, size_t i);
 const struct trace_stat *log_event_stat(size_t line, size_t i, const char *name);
 uint64_t log_plane_stat(const char *name); /* 0: there is no such stat */
-int log_has_warning(const char *words);
+bool log_has_warning(const char *words);
 
 #endif

@@ -57,7 +57,7 @@ struct search {
 	double value;
 };
 
-static int look(const struct history *h, void *context)
+static int find_value(const struct history *h, void *context)
 {
 	struct search *search = context;
 
@@ -80,7 +80,7 @@ double machine_fixture_get(const char *text)
 {
 	struct search search = {text, (double)NAN};
 
-	machine_read(machine_fixture.machine, look, &search);
+	machine_read(machine_fixture.machine, find_value, &search);
 	return search.value;
 }
 

@@ -11,7 +11,7 @@
 #include "tests/unit/spool_fixture.h"
 
 static uint64_t now; /* ticks */
-static int has_own_lines;
+static bool has_own_lines;
 
 static void put_named(
 	struct thread_log *log, enum record_kind kind, uint64_t start, uint64_t end, unsigned depth)
@@ -84,7 +84,7 @@ static void put_tree(struct thread_log *log, unsigned depth)
 	now += spooled_pick(2) * spooled_pick(10);
 }
 
-void span_trees_fill(struct thread_log *log, uint64_t start, size_t n_slots, int with_own_lines)
+void span_trees_fill(struct thread_log *log, uint64_t start, size_t n_slots, bool with_own_lines)
 {
 	now = start;
 	has_own_lines = with_own_lines;

@@ -101,11 +101,11 @@ static void take_message(struct chunks *message)
 	told = reply;
 }
 
-/* Returns 1 if the message was changed: then |told| is what the client gets; else it is NULL. */
-static int pass(const Reply *reply)
+/* Returns true if the message was changed: then |told| is what the client gets; else it is NULL. */
+static bool pass(const Reply *reply)
 {
 	struct chunks message = CHUNKS_INIT;
-	int is_changed;
+	bool is_changed;
 
 	forget();
 	reply_message_append(&message, &reply->base);
@@ -118,7 +118,7 @@ static int pass(const Reply *reply)
 	return is_changed;
 }
 
-static int pass_progress(Proftap__V1__MachineUsage *usage)
+static bool pass_progress(Proftap__V1__MachineUsage *usage)
 {
 	Proftap__V1__Progress progress = PROFTAP__V1__PROGRESS__INIT;
 	Reply reply = PROFTAP__V1__CAPTURE_REPLY__INIT;
@@ -131,7 +131,7 @@ static int pass_progress(Proftap__V1__MachineUsage *usage)
 	return pass(&reply);
 }
 
-static int pass_chunk(const char *text)
+static bool pass_chunk(const char *text)
 {
 	Reply reply = PROFTAP__V1__CAPTURE_REPLY__INIT;
 
@@ -142,7 +142,7 @@ static int pass_chunk(const char *text)
 	return pass(&reply);
 }
 
-static int pass_trailer(uint64_t n_bytes, uint64_t sum, Proftap__V1__MachineUsage *usage)
+static bool pass_trailer(uint64_t n_bytes, uint64_t sum, Proftap__V1__MachineUsage *usage)
 {
 	Proftap__V1__Trailer trailer = PROFTAP__V1__TRAILER__INIT;
 	Reply reply = PROFTAP__V1__CAPTURE_REPLY__INIT;
@@ -157,7 +157,7 @@ static int pass_trailer(uint64_t n_bytes, uint64_t sum, Proftap__V1__MachineUsag
 	return pass(&reply);
 }
 
-static int pass_right_trailer(Proftap__V1__MachineUsage *usage)
+static bool pass_right_trailer(Proftap__V1__MachineUsage *usage)
 {
 	return pass_trailer(TRACE_BYTES, XXH3_64bits(TRACE, TRACE_BYTES), usage);
 }

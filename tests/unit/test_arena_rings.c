@@ -20,7 +20,7 @@ static _Atomic uint8_t *get_state(uint32_t i)
 	return &fixture.arena->ring_state[i];
 }
 
-static int is_mapped(uint32_t i)
+static bool is_mapped(uint32_t i)
 {
 	unsigned char in_core;
 

@@ -269,7 +269,7 @@ START_TEST(bounds_what_async_marks_can_cost)
 	ck_assert_uint_le(logs.plane->n_lines, 1 + 4096 + 5000);
 	for (size_t i = 1; i < logs.plane->n_lines; i++) {
 		const struct line *line = &logs.plane->lines[i];
-		int overlaps = 0;
+		bool overlaps = false;
 
 		for (size_t k = 1; k < line->n_events; k++) {
 			const struct trace_event *before = log_event(i, k - 1);

@@ -72,7 +72,7 @@ START_TEST(a_jump_is_wrong_only_where_it_was)
 		add_pair(ticks_at(i * 0.02) + (i > 500 ? (uint64_t)jump_ticks : 0),
 			(int64_t)(i * PAIR_NS));
 	for (double s = 0; s < 20; s += 0.0017) {
-		int is_behind = s > 10.01;
+		bool is_behind = s > 10.01;
 		int64_t now = timeline_convert(
 			&timeline, ticks_at(s) + (is_behind ? (uint64_t)jump_ticks : 0));
 		int64_t error_ns = now - (int64_t)(s * 1e9);

@@ -53,7 +53,7 @@ static void put(const void *data, size_t n)
 /*
  * Puts a LEN field's head; |is_padded|: in the form of a writer that does not know the length yet.
  */
-static void put_head(uint32_t number, uint64_t n, int is_padded)
+static void put_head(uint32_t number, uint64_t n, bool is_padded)
 {
 	uint8_t head[16];
 	uint8_t *p = pb_put_varint(head, PB_TAG(number, PB_LEN));
@@ -66,19 +66,19 @@ static void put_head(uint32_t number, uint64_t n, int is_padded)
 
 static void put_text(uint32_t number, const char *text)
 {
-	put_head(number, strlen(text), 0);
+	put_head(number, strlen(text), false);
 	put(text, strlen(text));
 }
 
 /* Puts the plane, with |n_more| bytes beside its name. */
-static void put_environment(size_t n_more, int is_padded)
+static void put_environment(size_t n_more, bool is_padded)
 {
 	char more[300];
 
 	memset(more, 'x', sizeof more);
 	put_head(1, 2 + strlen(name) + 2 + pb_varint_size(n_more) + n_more, is_padded);
 	put_text(2, name);
-	put_head(100, n_more, 0);
+	put_head(100, n_more, false);
 	put(more, n_more);
 }
 
@@ -147,7 +147,7 @@ START_TEST(the_plane_grows_and_the_rest_moves)
 		struct pb_reader r;
 
 		put_text(4, "before");
-		put_environment((size_t)i / 2, i % 2);
+		put_environment((size_t)i / 2, i % 2 == 1);
 		put_text(4, "behind");
 		stamp();
 		r = read_back();
@@ -182,8 +182,8 @@ START_TEST(much_behind_the_plane_needs_no_memory)
 	const struct rlimit limit = {most, RLIM_INFINITY};
 	char last[5] = "";
 
-	put_environment(0, 1);
-	put_head(1, MANY_BYTES, 1);
+	put_environment(0, true);
+	put_head(1, MANY_BYTES, true);
 	ck_assert_int_eq(
 		file_write_at(run_dir.fd, "end", 4, answer.xspace_bytes + MANY_BYTES - 4), 0);
 	answer.xspace_bytes += MANY_BYTES;

@@ -153,13 +153,13 @@ static void assemble(struct space **space)
 	timeline_deinit(&timeline);
 }
 
-static int is_in(const struct trace_event *e, const struct trace_event *outer)
+static bool is_in(const struct trace_event *e, const struct trace_event *outer)
 {
 	return outer->start_ns <= e->start_ns &&
 	       outer->start_ns + outer->duration_ns >= e->start_ns + e->duration_ns;
 }
 
-static int is_same_time(const struct trace_event *a, const struct trace_event *b)
+static bool is_same_time(const struct trace_event *a, const struct trace_event *b)
 {
 	return a->start_ns == b->start_ns && a->duration_ns == b->duration_ns;
 }
@@ -217,7 +217,7 @@ END_TEST
 /* --- a flight recorder ------------------------------------------------------------------------ */
 
 /* Returns whether the event is seen for the first time. */
-static int see(const struct slot *name)
+static bool see(const struct slot *name)
 {
 	char text[16] = "";
 	int n;
@@ -253,20 +253,20 @@ START_TEST(a_picture_has_each_open_span_once)
 
 	per_tick = reads_per_tick[_i];
 	srand((unsigned)_i);
-	fixture_overwrite(1);
+	fixture_overwrite(true);
 	start_anew();
 	for (int round = 0; round < 3 * N_ROUNDS; round++) {
-		int was_open[MAX_NESTED];
+		int open_before[MAX_NESTED];
 		int n_open = n_nested;
 
-		memcpy(was_open, nested, sizeof was_open);
+		memcpy(open_before, nested, sizeof open_before);
 		meanwhile = round % 2 ? go_on : NULL;
 		pictured_take(&p, 0, drained.drain.word);
 		meanwhile = NULL;
 		ck_assert(p.result == 0 || n_events == 0);
 		see_all(&p.log);
 		for (int i = 0; i < n_open; i++)
-			ck_assert_uint_eq(n_seen[was_open[i]], 1);
+			ck_assert_uint_eq(n_seen[open_before[i]], 1);
 		pictured_free(&p);
 		play(rand() % 30);
 	}

@@ -31,7 +31,7 @@ static struct source *source;
 static struct source *sources[1];
 static struct recording recording;
 static struct arena_collect *words;
-static int is_forbidden;
+static bool is_forbidden;
 
 int __real_mapped_search_begin(
 	struct mapped_search *l, const char *root, pid_t pid, const char *name);
@@ -74,7 +74,7 @@ static void setup(void)
 	recording.n_sources = 1;
 	recording.collectors.root = fake_root;
 	recording.collectors.options = "a=1\n";
-	is_forbidden = 0;
+	is_forbidden = false;
 }
 
 static void teardown(void)
@@ -177,7 +177,7 @@ END_TEST
  */
 START_TEST(asks_a_program_that_it_may_not_look_at_where_there_may_be_a_device)
 {
-	is_forbidden = 1;
+	is_forbidden = true;
 	if (_i)
 		fake_root_write("/dev/nvidiactl", "");
 	collectors_arm(&recording);

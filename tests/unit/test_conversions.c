@@ -7,6 +7,7 @@
 
 #include <check.h>
 #include <fcntl.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -77,7 +78,7 @@ static void keep(const char *name, const char *const *argv, uint64_t n_bytes)
 }
 
 /* Returns whether the cache has exactly this conversion. */
-static int has(const char *name, const char *const *argv)
+static bool has(const char *name, const char *const *argv)
 {
 	char *key = make_key(name, argv);
 	char text[8] = "";
@@ -86,11 +87,11 @@ static int has(const char *name, const char *const *argv)
 
 	free(key);
 	if (fd < 0)
-		return 0;
+		return false;
 	ck_assert_int_eq(pread(fd, text, sizeof text, 0), 4);
 	ck_assert_str_eq(text, "made");
 	close(fd);
-	return 1;
+	return true;
 }
 
 START_TEST(kept_conversion_is_found_again)

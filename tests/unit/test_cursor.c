@@ -401,7 +401,7 @@ static void make_spans(struct span *spans, int64_t longest_ns)
 	qsort(spans, N_SPANS, sizeof *spans, compare_spans);
 }
 
-static int overlap_badly(const struct span *a, const struct span *b)
+static bool overlap_badly(const struct span *a, const struct span *b)
 {
 	return a->lane == b->lane && b->start_ns < a->end_ns && b->end_ns > a->end_ns;
 }

@@ -38,23 +38,23 @@ START_TEST(says_what_a_collector_lost)
 {
 	static const struct {
 		enum device_loss reason;
-		int is_a_drop;
+		bool is_a_drop;
 		const char *stat;
 		const char *warning;
 	} rows[] = {
-		{DEVICE_LOSS_DROPPED, 1, "ptap_lost_device_vendor",
+		{DEVICE_LOSS_DROPPED, true, "ptap_lost_device_vendor",
 			"gpu: 3 kernels, 1 copy dropped: the vendor's library had no buffer"},
-		{DEVICE_LOSS_INCOMPLETE, 1, "ptap_lost_device_incomplete",
+		{DEVICE_LOSS_INCOMPLETE, true, "ptap_lost_device_incomplete",
 			"gpu: 3 kernels, 1 copy left out: their ends were not known"},
-		{DEVICE_LOSS_CALLS, 1, "ptap_lost_device_calls",
+		{DEVICE_LOSS_CALLS, true, "ptap_lost_device_calls",
 			"gpu: 3 kernels, 1 copy dropped: more than gpu_max_callback_api_events"},
-		{DEVICE_LOSS_RECORDS, 1, "ptap_lost_device_records",
+		{DEVICE_LOSS_RECORDS, true, "ptap_lost_device_records",
 			"gpu: 3 kernels, 1 copy dropped: more than gpu_max_activity_api_events"},
-		{DEVICE_LOSS_INVALID, 1, "ptap_lost_device_invalid",
+		{DEVICE_LOSS_INVALID, true, "ptap_lost_device_invalid",
 			"gpu: 3 kernels, 1 copy dropped: the vendor's library delivered"},
-		{DEVICE_LOSS_ANNOTATIONS, 0, "ptap_lost_device_annotations",
+		{DEVICE_LOSS_ANNOTATIONS, false, "ptap_lost_device_annotations",
 			"gpu: 3 kernels, 1 copy without annotations"},
-		{DEVICE_LOSS_NAMES, 0, "ptap_lost_device_names",
+		{DEVICE_LOSS_NAMES, false, "ptap_lost_device_names",
 			"gpu: 3 kernels, 1 copy without their names: the program's table of names"},
 	};
 

@@ -170,7 +170,7 @@ static struct {
 	pthread_t thread;
 	sem_t may_end;
 	sem_t has_written;
-	int is_awaited;
+	bool is_awaited;
 } late;
 
 bool __real_target_has_thread(struct target *t, pid_t tid);
@@ -178,7 +178,7 @@ bool __wrap_target_has_thread(struct target *t, pid_t tid);
 bool __wrap_target_has_thread(struct target *t, pid_t tid)
 {
 	if (late.is_awaited) {
-		late.is_awaited = 0;
+		late.is_awaited = false;
 		sem_post(&late.may_end);
 		pthread_join(late.thread, NULL);
 		while (__real_target_has_thread(t, tid))
@@ -208,7 +208,7 @@ START_TEST(takes_what_a_thread_wrote_before_its_end)
 	drained_visit();
 	log = drained.drain.logs[0];
 	ck_assert_uint_eq(log->n_slots, 1);
-	late.is_awaited = 1;
+	late.is_awaited = true;
 	drained.drain.next_reclaim_ns = 0;
 	drained_visit();
 	ck_assert(!late.is_awaited);

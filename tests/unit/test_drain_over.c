@@ -21,7 +21,7 @@
 static uint32_t word;
 static uint64_t n_written;
 static uint32_t n_meanwhile;
-static int comes_after_the_copy;
+static bool comes_after_the_copy;
 static uint32_t n_short_meanwhile; /* entries of one slot, only after the first copy */
 
 static void write_some(uint32_t n)
@@ -56,7 +56,7 @@ static void setup(void)
 	fixture_open();
 	drained.ring = fixture_ring(0);
 	drained_init();
-	fixture_overwrite(1);
+	fixture_overwrite(true);
 	word = fixture_start(1);
 	srand(4711);
 	write_some(1000);
@@ -208,9 +208,9 @@ END_TEST
 /* The recorder is switched on and off while it is drained. */
 START_TEST(goes_on_when_the_mode_changes)
 {
-	int overwrites = 0;
+	bool overwrites = false;
 
-	fixture_overwrite(0);
+	fixture_overwrite(false);
 	drain_reset_rings(&drained.drain);
 	word = fixture_start(1);
 	drain_begin(&drained.drain, word);

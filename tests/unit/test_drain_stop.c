@@ -151,7 +151,7 @@ static void begin_anew(void)
 }
 
 /* Returns whether the read reached the place |at|. */
-static int stop_at(int i, int at)
+static bool stop_at(int i, int at)
 {
 	begin_anew();
 	stops[i].before();

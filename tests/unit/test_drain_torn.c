@@ -148,11 +148,11 @@ static void *begin_and_end(void *unused)
 	return unused;
 }
 
-static int is_torn(const struct open_span *open)
+static bool is_torn(const struct open_span *open)
 {
 	for (uint32_t i = 1; i < open->n_slots; i++)
 		if (open->slots[i].word[1] != open->slots[0].word[1])
-			return 1;
+			return true;
 	return open->n_slots != 8;
 }
 

@@ -29,7 +29,7 @@ static struct drain copies;
 static void setup(void)
 {
 	fixture_open();
-	fixture_overwrite(1);
+	fixture_overwrite(true);
 	atomic_store(&fixture.arena->word, fixture_start(1));
 	ck_assert_int_eq(ring_notes_open(&fixture.target, 1, 0), 0);
 	ended_pool_init(&pool);

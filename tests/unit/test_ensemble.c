@@ -108,7 +108,7 @@ static struct space *read_trace(size_t i)
 	return space;
 }
 
-static int has_usage(const struct space *space)
+static bool has_usage(const struct space *space)
 {
 	return space_find_plane(space, PLANE_MACHINE) != NULL;
 }
@@ -162,7 +162,7 @@ START_TEST(program_without_counters_takes_no_room)
 }
 END_TEST
 
-static int ask_stock(const char *said)
+static bool ask_stock(const char *said)
 {
 	Tensorflow__ProfileOptions__AdvancedConfigValue value =
 		TENSORFLOW__PROFILE_OPTIONS__ADVANCED_CONFIG_VALUE__INIT;
@@ -189,17 +189,17 @@ START_TEST(stock_servers_get_no_counters_if_switched_off)
 {
 	static const struct {
 		const char *said;
-		int has_usage;
+		bool has_usage;
 	} rows[] = {
-		{"false", 0},
-		{"0", 0},
-		{"no", 0},
-		{"Off", 0},
-		{"true", 1},
-		{"1", 1},
-		{"yes", 1},
-		{"on", 1},
-		{"nothing", 1},
+		{"false", false},
+		{"0", false},
+		{"no", false},
+		{"Off", false},
+		{"true", true},
+		{"1", true},
+		{"yes", true},
+		{"on", true},
+		{"nothing", true},
 	};
 
 	ck_assert_msg(ask_stock(rows[_i].said) == rows[_i].has_usage, "%s", rows[_i].said);

@@ -58,7 +58,7 @@ static void stop(struct gpu_sampler *s)
 }
 
 /* Waits until |is_enough| accepts |samples|. */
-static void await(struct gpu_sampler *s, int (*is_enough)(void))
+static void await(struct gpu_sampler *s, bool (*is_enough)(void))
 {
 	for (int i = 0; i < PATIENCE_MS; i++) {
 		gpu_samples_deinit(&samples);
@@ -70,24 +70,24 @@ static void await(struct gpu_sampler *s, int (*is_enough)(void))
 	ck_abort_msg("the samples did not come");
 }
 
-static int has_a_sample(void)
+static bool has_a_sample(void)
 {
 	return samples.n == 2 && samples.tracks[0].n && samples.tracks[1].n;
 }
 
-static int has_means(void)
+static bool has_means(void)
 {
 	const struct gpu_track *t = &samples.tracks[0];
 
 	return t->n && t->v[t->n - 1].gpm_since_ns != 0;
 }
 
-static int has_a_user(void)
+static bool has_a_user(void)
 {
 	return samples.tracks[0].is_used || samples.tracks[1].is_used;
 }
 
-static int is_path(const char *name)
+static bool is_path(const char *name)
 {
 	char path[128];
 

@@ -89,7 +89,7 @@ START_TEST(sites_keep_no_id_of_a_server_that_was_replaced)
 }
 END_TEST
 
-static int is_late;
+static bool is_late;
 
 /*
  * Replaces libc's prctl(), by which a thread on the way to its ring finds out whether it may read
@@ -104,7 +104,7 @@ int prctl(int option, ...)
 	argument = va_arg(ap, void *);
 	va_end(ap);
 	if (option == PR_GET_TSC && is_late) {
-		is_late = 0;
+		is_late = false;
 		atomic_store(&guest_get()->word, 0);
 		guest_get()->arena = arenas[1];
 	}
@@ -124,9 +124,9 @@ START_TEST(a_late_thread_enters_nothing_of_the_next_server)
 	guest_get()->arena = arenas[0];
 	atomic_store(&guest_get()->clock, ARENA_CLOCK_TICKS);
 	atomic_store(&guest_get()->word, word);
-	is_late = 1;
+	is_late = true;
 	ck_assert_ptr_null(thread_enter(&thread_self, word));
-	ck_assert_int_eq(is_late, 0);
+	ck_assert(!is_late);
 	ck_assert_uint_eq(atomic_load(&arenas[0]->lost_no_ring), 0);
 	ck_assert_uint_eq(atomic_load(&arenas[1]->lost_no_ring), 0);
 	ck_assert_uint_eq(atomic_load(&arenas[1]->ring_state[0]), RING_FREE);

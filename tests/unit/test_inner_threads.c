@@ -57,7 +57,7 @@ static void end(struct waiting *w)
 		usleep(100);
 }
 
-static int have(pid_t tid)
+static bool have(pid_t tid)
 {
 	return inner_threads_have(&threads, "", getpid(), tid, now_ns);
 }

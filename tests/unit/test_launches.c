@@ -199,7 +199,7 @@ static void do_some(uint32_t outermost, unsigned depth)
 {
 	for (int n = 1 + rand() % 6; n > 0 && n_calls < N_CALLS; n--) {
 		uint64_t start = now += (uint64_t)rand() % 3;
-		int is_step = rand() % 5 == 0;
+		bool is_step = rand() % 5 == 0;
 		uint32_t name = is_step ? 0 : 1 + (uint32_t)rand() % 50;
 
 		if (rand() % 2 || depth == 6) {

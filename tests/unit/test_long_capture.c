@@ -29,7 +29,7 @@
 static struct recording recording;
 static struct continuous session;
 static struct async_carries carries;
-static int is_session;
+static bool is_session;
 
 static void visit(void)
 {
@@ -119,7 +119,7 @@ END_TEST
  */
 START_TEST(a_capture_over_a_recorder_dates_all_that_it_has)
 {
-	fixture_overwrite(1);
+	fixture_overwrite(true);
 	laps.family.recorder_level = 1;
 	fixture.target.is_told_to_record = 1;
 	begin(3, 0);
@@ -179,7 +179,7 @@ static void cut(void)
 
 START_TEST(each_part_of_a_session_is_dated)
 {
-	is_session = 1;
+	is_session = true;
 	begin(3, _i % 2 ? WINDOW_BYTES : 0);
 	continuous_init(&session, &recording, SESSION_BYTES, &carries);
 	write_for(lap_idle_ticks[_i]);
@@ -240,7 +240,7 @@ END_TEST
 
 START_TEST(undatable_slots_at_a_cut_are_counted)
 {
-	is_session = 1;
+	is_session = true;
 	continuous_init(&session, &recording, SESSION_BYTES, &carries);
 	stand_still_at_last();
 	cut();

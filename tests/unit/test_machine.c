@@ -7,6 +7,7 @@
 
 #include <check.h>
 #include <math.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -26,7 +27,7 @@ static void start(void)
 	sample();
 }
 
-static int is_unknown(const char *text)
+static bool is_unknown(const char *text)
 {
 	return isnan(get(text));
 }

@@ -295,7 +295,7 @@ END_TEST
 
 static void *read_often(void *is_over)
 {
-	while (!__atomic_load_n((int *)is_over, __ATOMIC_RELAXED))
+	while (!__atomic_load_n((bool *)is_over, __ATOMIC_RELAXED))
 		get("process train threads");
 	return NULL;
 }
@@ -303,7 +303,7 @@ static void *read_often(void *is_over)
 START_TEST(any_thread_may_read)
 {
 	pthread_t thread;
-	int is_over = 0;
+	bool is_over = false;
 
 	write_stat(42, 'S', 0, 0, 5, 1);
 	machine_fixture_add_program(7, 42, "train");
@@ -312,7 +312,7 @@ START_TEST(any_thread_may_read)
 	ck_assert_int_eq(pthread_create(&thread, NULL, read_often, &is_over), 0);
 	for (int i = 0; i < 700; i++)
 		sample();
-	__atomic_store_n(&is_over, 1, __ATOMIC_RELAXED);
+	__atomic_store_n(&is_over, true, __ATOMIC_RELAXED);
 	pthread_join(thread, NULL);
 	ck_assert_double_eq(get("process train threads"), 5);
 }

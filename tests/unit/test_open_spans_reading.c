@@ -42,7 +42,7 @@ static void teardown(void)
 	fixture_close();
 }
 
-static const Proftap__V1__ProcessSpans *look(void)
+static const Proftap__V1__ProcessSpans *read_spans(void)
 {
 	const struct open_spans_list list = {.pid = getpid(), .v = &self, .n = 1};
 	struct clock_pair first = clock_pair_read(1);
@@ -68,7 +68,7 @@ START_TEST(arguments_and_ages_of_what_is_open)
 		PTAP_SPAN("ended");
 	}
 	PTAP_STEP("step", 9);
-	p = look();
+	p = read_spans();
 	ck_assert_uint_eq(p->n_threads, 1);
 	ck_assert_uint_eq(p->threads[0]->n_spans, 2);
 	ck_assert(!p->threads[0]->is_moving);
@@ -93,9 +93,9 @@ END_TEST
 START_TEST(a_thread_that_is_not_in_this_recording_has_none)
 {
 	PTAP_SPAN("old");
-	ck_assert_uint_eq(look()->threads[0]->n_spans, 1);
+	ck_assert_uint_eq(read_spans()->threads[0]->n_spans, 1);
 	atomic_store(&fixture.arena->word, fixture_start(3));
-	ck_assert_uint_eq(look()->threads[0]->n_spans, 0);
+	ck_assert_uint_eq(read_spans()->threads[0]->n_spans, 0);
 }
 END_TEST
 
@@ -103,7 +103,7 @@ START_TEST(a_depth_that_cannot_be_is_none)
 {
 	PTAP_SPAN("one");
 	atomic_store(&fixture_ring(0)->depth, RECORD_MAX_DEPTH + 1);
-	ck_assert_uint_eq(look()->threads[0]->n_spans, 0);
+	ck_assert_uint_eq(read_spans()->threads[0]->n_spans, 0);
 	atomic_store(&fixture_ring(0)->depth, 1);
 }
 END_TEST
@@ -113,7 +113,7 @@ START_TEST(a_torn_entry_is_marked)
 {
 	PTAP_SPAN("one");
 	atomic_store(&fixture_ring(0)->depth, 3);
-	ck_assert_uint_eq(look()->threads[0]->n_spans, 1);
+	ck_assert_uint_eq(read_spans()->threads[0]->n_spans, 1);
 	ck_assert(spans.reply.processes[0]->threads[0]->is_moving);
 	atomic_store(&fixture_ring(0)->depth, 1);
 }
@@ -123,7 +123,7 @@ START_TEST(a_frame_with_too_many_slots_is_left_out)
 {
 	PTAP_SPAN_ARGS("one", PTAP_I("i", 1));
 	atomic_store(&ring_frame(fixture_ring(0), 0)->n_slots, RECORD_MAX_EXTRA + 1);
-	ck_assert_uint_eq(look()->threads[0]->n_spans, 0);
+	ck_assert_uint_eq(read_spans()->threads[0]->n_spans, 0);
 	ck_assert(spans.reply.processes[0]->threads[0]->is_moving);
 	atomic_store(&ring_frame(fixture_ring(0), 0)->n_slots, 1);
 }
@@ -147,7 +147,7 @@ START_TEST(survives_noise)
 	atomic_store(&ring->word, word);
 	atomic_store(&ring->tid, gettid());
 	atomic_store(&ring->depth, RECORD_MAX_DEPTH);
-	look();
+	read_spans();
 	ck_assert_uint_gt(protobuf_c_message_get_packed_size(&spans.reply.base), 0);
 	ck_assert_uint_le(spans.n_bytes, 4u << 20);
 }
@@ -176,7 +176,7 @@ START_TEST(a_stack_that_changes_is_whole_or_marked)
 	pthread_t thread;
 	int n_whole = 0;
 
-	fixture_overwrite(1);
+	fixture_overwrite(true);
 	pthread_create(&thread, NULL, begin_and_end, NULL);
 	while (!atomic_load(&fixture_ring(0)->head))
 		;

@@ -8,6 +8,7 @@
 #include <netinet/in.h>
 #include <netinet/tcp.h>
 #include <sched.h>
+#include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/socket.h>
@@ -71,10 +72,10 @@ static int connect_to(int family, const char *text, in_port_t port)
 }
 
 /*
- * Makes a connection to |listen_text| by way of |connect_text|. Returns 0 if
+ * Makes a connection to |listen_text| by way of |connect_text|. Returns false if
  * that is not possible here.
  */
-static int connect_pair(int listen_family, const char *listen_text, int connect_family,
+static bool connect_pair(int listen_family, const char *listen_text, int connect_family,
 	const char *connect_text, int fds[2])
 {
 	in_port_t port = 0;
@@ -82,12 +83,12 @@ static int connect_pair(int listen_family, const char *listen_text, int connect_
 
 	if (listener < 0) {
 		ck_assert_int_eq(listen_family, AF_INET6);
-		return 0;
+		return false;
 	}
 	fds[1] = connect_to(connect_family, connect_text, port);
 	fds[0] = accept(listener, NULL, NULL);
 	ck_assert_int_ge(fds[0], 0);
-	return 1;
+	return true;
 }
 
 /* Finds the uid, and checks that the kernel's table has the same one. */

@@ -67,7 +67,7 @@ static void put_any(void)
 		log_put_slot(thread_log, slot_word0(ids[0], SLOT_I64, 0), 5);
 }
 
-static int is_event(const struct entry *e)
+static bool is_event(const struct entry *e)
 {
 	return e->kind != RECORD_COUNTER && e->kind != RECORD_ASYNC_BEGIN &&
 	       e->kind != RECORD_ASYNC_END && e->start >= START_TICKS;
@@ -77,12 +77,12 @@ static int is_event(const struct entry *e)
  * Returns whether the entry is a mark of an async span without its id, or a call of a device
  * without its number.
  */
-static int is_half(const struct entry *e)
+static bool is_half(const struct entry *e)
 {
 	if (e->start < START_TICKS)
-		return 0;
+		return false;
 	if (e->kind == RECORD_LAUNCH || e->kind == RECORD_NODE)
-		return 1;
+		return true;
 	return (e->kind == RECORD_ASYNC_BEGIN || e->kind == RECORD_ASYNC_END) && !entry_number(e);
 }
 

@@ -108,7 +108,7 @@ static void start(int emits)
 {
 	struct diag d = DIAG_INIT;
 
-	fixture_overwrite(1);
+	fixture_overwrite(true);
 	make_process(emits);
 	program = fixture;
 	family_init(&family, &program.target);

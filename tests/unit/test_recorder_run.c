@@ -28,7 +28,7 @@ static struct recorder_run run;
 
 /* The result of the check, and whether the program dies in the middle of it. */
 static int found;
-static int dies;
+static bool dies;
 static int n_looks;
 
 static void die(void)
@@ -47,7 +47,7 @@ int __wrap_rights_check(const char *at, pid_t pid, struct diag *d)
 	return found ? diag_set(d, found, "it has changed them") : 0;
 }
 
-static void look(int r, int is_last)
+static void note_rights(int r, bool is_last)
 {
 	found = r;
 	dies = is_last;
@@ -102,7 +102,7 @@ static void expect_outcome(int r)
 
 START_TEST(a_program_that_lives_is_asked)
 {
-	look(-EACCES, 0);
+	note_rights(-EACCES, false);
 	found = 0;
 	write_run();
 	expect_outcome(0);
@@ -111,7 +111,7 @@ END_TEST
 
 START_TEST(live_program_that_gave_up_its_rights_writes_no_run)
 {
-	look(0, 0);
+	note_rights(0, false);
 	found = -EACCES;
 	write_run();
 	expect_outcome(-EACCES);
@@ -120,7 +120,7 @@ END_TEST
 
 START_TEST(last_check_of_a_dead_program_counts)
 {
-	look(_i ? -EACCES : 0, 0);
+	note_rights(_i ? -EACCES : 0, false);
 	die();
 	n_looks = 0;
 	found = _i ? 0 : -EACCES;
@@ -133,8 +133,8 @@ END_TEST
 /* An ending process shows nothing, which could be taken for fewer rights. */
 START_TEST(a_look_in_the_middle_of_its_death_does_not)
 {
-	look(0, 0);
-	look(-EACCES, 1);
+	note_rights(0, false);
+	note_rights(-EACCES, true);
 	write_run();
 	expect_outcome(0);
 }
@@ -142,9 +142,9 @@ END_TEST
 
 START_TEST(death_right_before_the_run_does_not_matter)
 {
-	look(0, 0);
+	note_rights(0, false);
 	found = -EACCES;
-	dies = 1;
+	dies = true;
 	write_run();
 	ck_assert_int_eq(n_looks, 2);
 	expect_outcome(0);
@@ -153,8 +153,8 @@ END_TEST
 
 START_TEST(rights_given_up_before_are_not_regained)
 {
-	look(-EACCES, 0);
-	look(_i ? 0 : -EACCES, 1);
+	note_rights(-EACCES, false);
+	note_rights(_i ? 0 : -EACCES, true);
 	write_run();
 	expect_outcome(-EACCES);
 }

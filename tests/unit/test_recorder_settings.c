@@ -27,7 +27,7 @@ static int find(int recorder, const char *options, const char *variable)
 	return recorder_settings_find(&o, &text, &d);
 }
 
-static void expect(int is_on, const char *lines)
+static void expect(bool is_on, const char *lines)
 {
 	ck_assert_int_eq(o.recorder, is_on);
 	ck_assert_ptr_eq(o.recorder_options, text.lines);
@@ -37,38 +37,38 @@ static void expect(int is_on, const char *lines)
 START_TEST(is_off_unless_somebody_asks)
 {
 	ck_assert_int_eq(find(0, NULL, NULL), 0);
-	expect(0, "");
+	expect(false, "");
 	ck_assert_int_eq(find(0, NULL, "0"), 0);
-	expect(0, "");
+	expect(false, "");
 	ck_assert_int_eq(find(0, NULL, ""), 0);
-	expect(0, "");
+	expect(false, "");
 }
 END_TEST
 
 START_TEST(the_program_asks)
 {
 	ck_assert_int_eq(find(1, "a=1,b=2\nc=3", NULL), 0);
-	expect(1, "a=1\nb=2\nc=3\n");
+	expect(true, "a=1\nb=2\nc=3\n");
 	ck_assert_int_eq(find(1, NULL, "0"), 0);
-	expect(1, "");
+	expect(true, "");
 }
 END_TEST
 
 START_TEST(the_environment_asks)
 {
 	ck_assert_int_eq(find(0, NULL, "1"), 0);
-	expect(1, "");
+	expect(true, "");
 	ck_assert_int_eq(find(0, NULL, "a=1,b=2"), 0);
-	expect(1, "a=1\nb=2\n");
+	expect(true, "a=1\nb=2\n");
 }
 END_TEST
 
 START_TEST(the_environment_comes_last)
 {
 	ck_assert_int_eq(find(0, "a=1", "1"), 0);
-	expect(1, "a=1\n");
+	expect(true, "a=1\n");
 	ck_assert_int_eq(find(1, "a=1", "a=2"), 0);
-	expect(1, "a=1\na=2\n");
+	expect(true, "a=1\na=2\n");
 }
 END_TEST
 

@@ -25,7 +25,7 @@
 
 static struct recording recording;
 static _Atomic int n_looks;
-static _Atomic int64_t patience_ns; /* the longest time for which encoding waits for look() */
+static _Atomic int64_t patience_ns; /* the longest time for which encoding waits for count_look() */
 
 int __real_assembly_spool(
 	struct assembly *as, struct track *track, const struct slot *slots, size_t n_slots);
@@ -41,7 +41,7 @@ int __wrap_assembly_spool(
 	return __real_assembly_spool(as, track, slots, n_slots);
 }
 
-static void look(void *context)
+static void count_look(void *context)
 {
 	ck_assert_ptr_eq(context, &recording);
 	atomic_fetch_add(&n_looks, 1);
@@ -72,7 +72,7 @@ static void record(unsigned recorder_level)
 
 static void finish(void)
 {
-	recording_finish(&recording, look, &recording);
+	recording_finish(&recording, count_look, &recording);
 	ck_assert_int_eq(recording.error, 0);
 	ck_assert_uint_eq(spooler_get_held_bytes(recording.spooler), 0);
 	recording_deinit(&recording);

@@ -72,16 +72,16 @@ static void stop_writers(void)
 }
 
 /* Returns whether each writer has written |n_slots| or more. */
-static int have_all_written(uint64_t n_slots)
+static bool have_all_written(uint64_t n_slots)
 {
 	for (uint32_t i = 0; i < N_WRITERS; i++)
 		if (atomic_load(&fixture.arena->ring_state[i]) != RING_USED ||
 			fixture_head(i) < n_slots)
-			return 0;
-	return 1;
+			return false;
+	return true;
 }
 
-static int is_over(int64_t start_ns)
+static bool is_over(int64_t start_ns)
 {
 	return monotonic_ns() > start_ns + FLOOD_NS &&
 	       have_all_written(MIN_LAPS * (uint64_t)fixture.target.n_slots);
@@ -118,7 +118,7 @@ static void check_picture(uint32_t i, uint64_t *ordinal)
 static void open_rings(uint32_t ring_bytes)
 {
 	fixture_open_sized(N_WRITERS, ring_bytes);
-	fixture_overwrite(1);
+	fixture_overwrite(true);
 	word = fixture_start(1);
 }
 
@@ -197,12 +197,12 @@ static void see_all(struct turns *turns, const struct thread_log *log)
 	}
 }
 
-static int look_at_spans(uint32_t i)
+static bool look_at_spans(uint32_t i)
 {
 	struct drain_budget budget = {.max_bytes = 1u << 30};
 	struct turns turns = {.t_ticks = ring_picture_now(TICKS_ARE_READABLE).ticks};
 	struct thread_log log = {.tid = 0};
-	int has_seen;
+	bool has_seen;
 
 	if (ring_picture_take(&fixture.target, i, word, &budget, &log) == 0) {
 		see_all(&turns, &log);
@@ -267,7 +267,7 @@ static uint64_t count_entries(const struct thread_log *log)
 static void visit_for_a_while(int changes_mode)
 {
 	int64_t start_ns = monotonic_ns();
-	int overwrites = 1;
+	bool overwrites = true;
 	unsigned n_visits = 0;
 
 	while (!is_over(start_ns)) {

@@ -55,7 +55,7 @@ static void turn_on(int n)
 static void setup(void)
 {
 	lap_setup();
-	fixture_overwrite(1);
+	fixture_overwrite(true);
 	recorder_init(&recorder, &laps.family);
 }
 
@@ -301,7 +301,7 @@ START_TEST(a_capture_has_nothing_that_began_before)
 	timeline_add(&timeline, (struct clock_pair){played.now, lap_to_ns(played.now)});
 	ck_assert_uint_eq(lap_see_input(&in), N_PLAYERS);
 	for (int i = 0; i < n_before; i++)
-		ck_assert_uint_eq(laps.is_seen[i], 0);
+		ck_assert(!laps.is_seen[i]);
 	ck_assert_int_eq(error, 0);
 	timeline_deinit(&timeline);
 	drain_deinit(&drain);

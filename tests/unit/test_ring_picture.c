@@ -63,7 +63,7 @@ int __wrap_ring_copy_finish(struct ring_copy *c)
 	return __real_ring_copy_finish(c);
 }
 
-static void start(int overwrites)
+static void start(bool overwrites)
 {
 	fixture_overwrite(overwrites);
 	word = fixture_start(1);
@@ -74,7 +74,7 @@ static void start(int overwrites)
 static void setup(void)
 {
 	fixture_open();
-	start(1);
+	start(true);
 }
 
 static void teardown(void)
@@ -173,7 +173,7 @@ START_TEST(keeps_whole_entries_in_larger_rings)
 
 	fixture_close();
 	fixture_open_sized(1, ring_bytes);
-	start(1);
+	start(true);
 	srand((unsigned)_i);
 	while (fixture_head(0) < UINT64_C(3) * n_slots) {
 		uint64_t to = fixture_head(0) + (uint64_t)rand() % (n_slots / 8);
@@ -190,7 +190,7 @@ START_TEST(shows_nothing_of_recordings_before)
 {
 	srand((unsigned)_i);
 	for (int round = 0; round < 400; round++) {
-		start(1);
+		start(true);
 		check();
 		for (uint32_t n = (uint32_t)rand() % (round % 20 ? 600 : 3 * FIXTURE_SLOTS); n;
 			n--) {
@@ -206,10 +206,10 @@ END_TEST
 /* The drain reads the ring while it is not in the recorder's mode. */
 START_TEST(keeps_whole_entries_when_the_mode_changes)
 {
-	int overwrites = 0;
+	bool overwrites = false;
 
 	srand((unsigned)_i);
-	start(0);
+	start(false);
 	for (int round = 0; round < 3000; round++) {
 		uint64_t lost = fixture_lost(0, LOSS_FULL);
 
@@ -228,18 +228,18 @@ END_TEST
 
 START_TEST(overwrites_at_the_next_limit_and_stops_there)
 {
-	start(0);
+	start(false);
 	for (uint32_t i = 0; i < FIXTURE_SLOTS + 10; i++)
 		write_entry(1);
 	ck_assert_uint_eq(n_written, FIXTURE_SLOTS);
 	ck_assert_uint_eq(fixture_lost(0, LOSS_FULL), 10);
 	check();
-	fixture_overwrite(1);
+	fixture_overwrite(true);
 	for (uint32_t i = 0; i < 2 * FIXTURE_SLOTS + 10; i++)
 		write_entry(1);
 	ck_assert_uint_eq(n_written, 3 * FIXTURE_SLOTS + 10);
 	check();
-	fixture_overwrite(0);
+	fixture_overwrite(false);
 	for (uint32_t i = 0; i < 2 * FIXTURE_SLOTS; i++)
 		write_entry(1);
 	/* The thread stops at the boundary. */

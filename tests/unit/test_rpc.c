@@ -5,6 +5,7 @@
 #include <errno.h>
 #include <pthread.h>
 #include <signal.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/socket.h>
@@ -157,7 +158,7 @@ START_TEST(peer_that_hangs_up_is_unavailable)
 END_TEST
 
 /* Returns whether thread |tid| of this process blocks |signal|. */
-static int thread_blocks(const char *tid, int signal)
+static bool thread_blocks(const char *tid, int signal)
 {
 	char path[300], line[256];
 	unsigned long long mask = 0;
@@ -166,7 +167,7 @@ static int thread_blocks(const char *tid, int signal)
 	snprintf(path, sizeof path, "/proc/self/task/%s/status", tid);
 	file = fopen(path, "re");
 	if (!file)
-		return 1; /* the thread has ended */
+		return true; /* the thread has ended */
 	while (fgets(line, sizeof line, file))
 		sscanf(line, "SigBlk: %llx", &mask);
 	fclose(file);

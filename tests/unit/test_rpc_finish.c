@@ -67,7 +67,7 @@ static void *relay(void *unused)
 	size_t total = 0;
 
 	while (n > 0) {
-		int holds = monotonic_ns() < hold_until_ns;
+		bool holds = monotonic_ns() < hold_until_ns;
 		struct pollfd fds[] = {{holds ? -1 : t.to_client, POLLIN, 0},
 			{holds ? -1 : t.to_server, POLLIN, 0}};
 

@@ -68,7 +68,7 @@ START_TEST(recently_ended_records_of_a_ring_are_wanted)
 	uint64_t position;
 
 	fixture_open();
-	fixture_overwrite(1);
+	fixture_overwrite(true);
 	atomic_store(&fixture.arena->word, fixture_start(1));
 	ck_assert_int_eq(ring_notes_open(&fixture.target, 1, 0), 0);
 	from = emit(2 * FIXTURE_SLOTS + 77);

@@ -106,12 +106,12 @@ START_TEST(finds_a_server_without_being_told)
 }
 END_TEST
 
-static int has_entry(char **environment, const char *entry)
+static bool has_entry(char **environment, const char *entry)
 {
 	for (; *environment; environment++)
 		if (strcmp(*environment, entry) == 0)
-			return 1;
-	return 0;
+			return true;
+	return false;
 }
 
 START_TEST(keeps_from_the_server_what_would_change_it)

@@ -126,7 +126,7 @@ START_TEST(is_lent_as_chunks)
 	size_t at = 0;
 
 	spooled.seed = 99;
-	span_trees_fill(log, 0, 30000, 1);
+	span_trees_fill(log, 0, 30000, true);
 	spooled_begin();
 	spooled_put(log, 500);
 	spooled_assemble();
@@ -164,7 +164,7 @@ START_TEST(is_lent_a_piece_at_a_time)
 	size_t at = 0;
 
 	spooled.seed = 7;
-	span_trees_fill(log, 0, 60000, 1);
+	span_trees_fill(log, 0, 60000, true);
 	spooled_begin();
 	spooled_put(log, 20000);
 	spooled_assemble();

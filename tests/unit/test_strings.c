@@ -27,7 +27,7 @@ static uint32_t used(void)
 	return atomic_load(&fixture.arena->strings_used);
 }
 
-static int is_out_of_memory;
+static bool is_out_of_memory;
 static _Thread_local const char *populated;
 static _Atomic unsigned n_populated;
 
@@ -52,9 +52,9 @@ START_TEST(touches_no_page_that_cannot_be_had)
 	uint32_t at = used();
 
 	errno = 0;
-	is_out_of_memory = 1;
+	is_out_of_memory = true;
 	ck_assert_uint_eq(fixture_add_string("lost"), STRING_ID_LOST);
-	is_out_of_memory = 0;
+	is_out_of_memory = false;
 	ck_assert_int_eq(errno, 0);
 	ck_assert_str_eq(fixture_string(at / 8), "");
 	at = used();
@@ -85,11 +85,11 @@ END_TEST
 START_TEST(makes_up_for_pages_without_memory)
 {
 	fixture_add_string("first");
-	is_out_of_memory = 1;
+	is_out_of_memory = true;
 	atomic_fetch_add(&fixture.arena->strings_used, 4096 - 64);
 	for (int i = 0; i < 10; i++)
 		fixture_add_string("behind the page");
-	is_out_of_memory = 0;
+	is_out_of_memory = false;
 	atomic_fetch_add(&fixture.arena->strings_used, 2 * 4096);
 	n_populated = 0;
 	ck_assert_uint_ne(fixture_add_string("kept"), STRING_ID_LOST);

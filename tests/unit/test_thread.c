@@ -281,12 +281,12 @@ struct tally {
 	uint64_t n_damaged;
 };
 
-static int is_span(const struct slot *slot)
+static bool is_span(const struct slot *slot)
 {
 	return record_n_extra(slot->word[0]) == 0 && slot->word[1] >> RECORD_DURATION_BITS == 1;
 }
 
-static int is_handler(const struct slot *slot, const struct slot *name, const struct slot *rest)
+static bool is_handler(const struct slot *slot, const struct slot *name, const struct slot *rest)
 {
 	return record_n_extra(slot->word[0]) == 2 &&
 	       slot->word[1] >> RECORD_DURATION_BITS == STRING_ID_DYNAMIC &&

@@ -44,7 +44,7 @@ static void pass(uint64_t ticks)
 }
 
 /* Adds |n| slots of the same era as before, or of the next one. */
-static void add(size_t n, int is_next_era)
+static void add(size_t n, bool is_next_era)
 {
 	struct slot *room;
 
@@ -67,13 +67,13 @@ static void expect_ends(const struct thread_log *log, const size_t *ends, size_t
 
 START_TEST(each_era_has_its_slots)
 {
-	add(10, 0);
-	add(7, 0);
+	add(10, false);
+	add(7, false);
 	EXPECT(log_of_one, 17);
-	add(3, 1);
+	add(3, true);
 	EXPECT(log_of_one, 17, 20);
-	add(5, 0);
-	add(1, 1);
+	add(5, false);
+	add(1, true);
 	EXPECT(log_of_one, 17, 25, 26);
 }
 END_TEST
@@ -81,17 +81,17 @@ END_TEST
 /* The oldest of the copied slots were overwritten during the copy. */
 START_TEST(forgotten_slots_have_no_era)
 {
-	add(10, 0);
-	add(10, 1);
+	add(10, false);
+	add(10, true);
 	thread_log_forget(log_of_one, 4, &budget);
 	EXPECT(log_of_one, 10, 16);
-	add(5, 0);
+	add(5, false);
 	thread_log_forget(log_of_one, 5, &budget);
 	EXPECT(log_of_one, 10, 16);
-	add(8, 1);
+	add(8, true);
 	thread_log_forget(log_of_one, 8, &budget);
 	EXPECT(log_of_one, 10, 16);
-	add(2, 0);
+	add(2, false);
 	EXPECT(log_of_one, 10, 16, 18);
 }
 END_TEST
@@ -101,14 +101,14 @@ START_TEST(joined_parts_have_the_eras_of_the_whole)
 	struct drain older;
 	struct drain newer;
 
-	add(10, 0);
-	add(6, 1);
+	add(10, false);
+	add(6, true);
 	ck_assert_int_eq(drain_cut(&drain, &older), 0);
 	ck_assert_uint_eq(drain.n_logs, 0);
 	ck_assert_int_eq(thread_log_new(&budget, &log_of_one), 0);
 	ck_assert_int_eq(drain_take_log(&drain, log_of_one), 0);
-	add(4, 0);
-	add(1, 1);
+	add(4, false);
+	add(1, true);
 	ck_assert_int_eq(drain_cut(&drain, &newer), 0);
 	EXPECT(newer.logs[0], 4, 5);
 	ck_assert_int_eq(drain_join(&older, &newer), 0);
@@ -121,14 +121,14 @@ START_TEST(stolen_slots_take_their_eras_along)
 {
 	struct slot_batch batch;
 
-	add(10, 0);
-	add(6, 1);
+	add(10, false);
+	add(6, true);
 	batch = thread_log_steal(log_of_one, &budget);
 	ck_assert_uint_eq(batch.n_eras, 2);
 	ck_assert_uint_eq(batch.eras[1].end, 16);
 	free(batch.slots);
 	free(batch.eras);
-	add(3, 0);
+	add(3, false);
 	EXPECT(log_of_one, 3);
 }
 END_TEST
@@ -152,7 +152,7 @@ START_TEST(slots_stay_when_the_sink_refuses_them)
 {
 	struct slot_sink sink = {.take = take_batch};
 
-	add(10, 0);
+	add(10, false);
 	budget.sink = &sink;
 	sink_result = -ENOMEM;
 	ck_assert_int_eq(drain_give(&drain, &budget, NULL, NULL), -ENOMEM);

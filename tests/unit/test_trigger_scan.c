@@ -41,7 +41,7 @@ static void set_up(void)
 	struct diag d = DIAG_INIT;
 
 	fixture_open();
-	fixture_overwrite(1);
+	fixture_overwrite(true);
 	atomic_store(&fixture.arena->guest, 4242);
 	atomic_store(&fixture.arena->word, fixture_start(1));
 	source = (struct source){.target = &fixture.target, .state = SOURCE_RECORDING};

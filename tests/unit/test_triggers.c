@@ -65,7 +65,7 @@ static void enter(void)
 static void setup(void)
 {
 	fixture_open();
-	fixture_overwrite(1);
+	fixture_overwrite(true);
 	decode_id = fixture_add_string("decode");
 	enter();
 }
@@ -109,7 +109,7 @@ static void put_step(uint64_t duration)
  * Reads the ring, and returns the trigger that fired, or "". The trigger's run counts as written
  * afterwards.
  */
-static const char *look(void)
+static const char *find_reason(void)
 {
 	static char reason[TRIGGERS_REASON_BYTES];
 
@@ -122,7 +122,7 @@ static const char *look(void)
 
 static void expect(const char *said)
 {
-	ck_assert_str_eq(look(), said);
+	ck_assert_str_eq(find_reason(), said);
 }
 
 /* Expects that a "decode" of more than |us| is reported. */

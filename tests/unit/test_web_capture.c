@@ -13,20 +13,20 @@
 
 static struct web_capture request;
 static struct diag diag;
-static int is_parsed;
+static bool is_parsed;
 
 static void forget(void)
 {
 	if (is_parsed)
 		web_capture_deinit(&request);
-	is_parsed = 0;
+	is_parsed = false;
 }
 
 static int parse_bytes(const char *body, size_t n)
 {
 	forget();
 	diag = (struct diag)DIAG_INIT;
-	is_parsed = 1;
+	is_parsed = true;
 	return web_capture_parse(&request, body, n, &diag);
 }
 

@@ -4,6 +4,7 @@
 
 #include <check.h>
 #include <ctype.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -32,7 +33,7 @@ static void forget_document(void)
 	json_decref(document);
 }
 
-static int is_of_api(const struct http_route *route)
+static bool is_of_api(const struct http_route *route)
 {
 	return strncmp(route->path, API, strlen(API)) == 0;
 }
@@ -66,13 +67,13 @@ START_TEST(each_route_is_in_the_document)
 }
 END_TEST
 
-static int has_route(const char *path, const char *method)
+static bool has_route(const char *path, const char *method)
 {
 	for (size_t i = 0; i < n_web_routes; i++)
 		if (strcmp(web_routes[i].path, path) == 0 &&
 			strcasecmp(web_routes[i].method, method) == 0)
-			return 1;
-	return 0;
+			return true;
+	return false;
 }
 
 START_TEST(all_of_the_document_has_routes)
@@ -104,7 +105,7 @@ START_TEST(bodies_are_where_they_are_said)
 }
 END_TEST
 
-static int has_token(const json_t *operation)
+static bool has_token(const json_t *operation)
 {
 	const json_t *parameters = json_object_get(operation, "parameters");
 
@@ -112,8 +113,8 @@ static int has_token(const json_t *operation)
 		if (strcmp(json_string_value(
 				   json_object_get(json_array_get(parameters, i), "name")),
 			    HTTP_TOKEN_HEADER) == 0)
-			return 1;
-	return 0;
+			return true;
+	return false;
 }
 
 START_TEST(writes_say_the_token)
