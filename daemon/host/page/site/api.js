@@ -53,8 +53,7 @@ export class Api {
 	}
 
 	// JavaScript would round large integers, so those named "value" or "id" are returned as
-	// strings with all digits. Older browsers (until 2023 to 2025, by make) do not pass the
-	// source text, so there the integers are rounded.
+	// strings with all digits. Older browsers pass no source text, so there they are rounded.
 	async getExactly(path, signal) {
 		return JSON.parse(await (await ask(path, {signal})).text(), (key, value, context) =>
 			(typeof value === "number" && Number.isInteger(value) && !Number.isSafeInteger(value) && (key === "value" || key === "id") && context?.source) || value);

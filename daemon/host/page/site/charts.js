@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// The table of all charts, and a text table with the newest value of each column. The charts show
-// the daemon's samples, one per second. If the window is shorter than ten seconds, they show the
-// counters of the open run's trace instead, which has ten samples per second.
+// The table of all charts, and a text table with their newest values. They show the daemon's
+// samples, one per second; in a window of less than ten seconds they show the open run's counters,
+// ten per second.
 import {Chart} from "./chart.js";
 import {onColours} from "./colours.js";
 import {find, make} from "./dom.js";

@@ -2,7 +2,7 @@
 // Creates elements in one call, and updates lists of elements in place, so that the keyboard focus
 // stays.
 
-// An example is make("button", {type: "button", onclick: f, "aria-label": "stop"}, "Stop", icon).
+// Example: make("button", {type: "button", onclick: f, "aria-label": "stop"}, "Stop", icon).
 // Strings become text, never markup.
 export function make(tag, attributes = {}, ...children) {
 	const element = document.createElement(tag);

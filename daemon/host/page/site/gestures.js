@@ -10,7 +10,7 @@ const CLICK_PX = 4;
 
 export class Gestures {
 	// plot() returns {left, width}, the element's pixels in which the time is drawn.
-	// onChoice(fromPx, toPx) draws the range while it is selected; nulls remove the drawing.
+	// onChoice(fromPx, toPx) draws the range while it is selected; nulls remove it.
 	// onClick(event) is called for a press without a movement. onKey(event) is called first for
 	// each key and returns whether it handled the key. goHome() shows everything.
 	constructor(element, timeWindow, {plot, onChoice = () => {}, onClick = () => {}, onKey = () => false, goHome}) {

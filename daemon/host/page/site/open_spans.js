@@ -68,8 +68,8 @@ function tellEmpty(process) {
 	return "Nothing records it, so its open spans are not known. With this command, spans that begin from then on are known: ";
 }
 
-// Returns the sentence for a screen reader after a refresh: it names the first thread, usually the
-// one whose innermost span has been open longest.
+// Returns the sentence for a screen reader after a refresh. It names the first thread, which
+// usually has the longest open innermost span.
 function summarise(processes) {
 	const threads = processes.flatMap((process) => process.threads).filter(({spans}) => spans.length);
 	if (!threads.length)
