@@ -98,7 +98,7 @@ static int collect_words(
 		r = target_words_load(&s->words, s->targets_file, d);
 	else if (n < 1)
 		r = diag_set(d, -EINVAL, "proftap capture: no target given");
-	/* With a file of targets, the only operand may be the duration. */
+	/* With a file of targets, a lone operand is the duration if none is given yet. */
 	if (r == 0 && n > (s->targets_file ? n_durations : 0)) {
 		*n_used = 1;
 		r = target_words_add(&s->words, texts[0], d);

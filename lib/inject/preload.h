@@ -11,15 +11,15 @@
 
 /*
  * The program now asks for a server itself. Returns true, once, if the environment of this process
- * started the running server: the program does not know of that server, so its start must succeed.
- * Any thread.
+ * started the running server: the program does not know of that server, so its own call must
+ * succeed. Any thread.
  */
 bool preload_claim(void);
 
 /*
  * Starts the server that the environment asks for, unless that was tried before in this process. A
- * failure only prints a line to standard error. It does not wait for a recording (PROFTAP_WAIT), as
- * libproftap does when it is preloaded: the caller may hold locks that a collector needs. Any
+ * failure only prints a line to standard error. Unlike libproftap when it is preloaded, this does
+ * not wait for a recording (PROFTAP_WAIT): the caller may hold locks that a collector needs. Any
  * thread.
  */
 void preload_start(void);

@@ -25,11 +25,11 @@ struct join {
 	/* The server's robust word: its thread id, or none after that thread has ended. */
 	const _Atomic uint32_t *server_owner;
 	struct join_request request;
-	unsigned timeout_ms; /* of each wait, if the server answers nobody meanwhile */
+	unsigned timeout_ms; /* of each wait; if others are answered meanwhile, it is repeated */
 	const _Atomic uint32_t *n_heard; /* joins that the server has answered */
 	/* state of the waits */
 	uint32_t n_heard_before; /* |*n_heard| at the end of the last wait */
-	unsigned n_waits; /* waits that passed without an answer */
+	unsigned n_waits; /* waits in which only others were answered */
 	/* result; spawn.arena is the new arena, without access */
 	struct join_answer answer;
 	int error; /* 0 or negative errno */

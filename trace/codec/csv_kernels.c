@@ -244,7 +244,7 @@ static void add_kernel(struct kernels *k, const struct item *item)
 	a->squares += off * ((double)item->duration_ns - a->mean_ns);
 }
 
-/* Sorts by total, longest first, then by the order in the file. */
+/* Sorts by total, longest first, then by the index of the name in the view. */
 static int compare_totals(const void *a, const void *b)
 {
 	const struct kernel_stats *x = a;

@@ -46,7 +46,7 @@ struct stack_tree {
 
 void stack_tree_deinit(struct stack_tree *t);
 /*
- * Replaces the stacks by those of the track; spans of a derived line are only counted. 0 or a
+ * Replaces the stacks by those of the track; spans of a derived line are left out (|rest|). 0 or a
  * negative errno; |d| is set if the error is one of the cursor.
  */
 int stack_tree_read(struct stack_tree *t, const struct view *view, const struct view_track *track,

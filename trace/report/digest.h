@@ -117,7 +117,7 @@ void gauges_deinit(struct gauges *counters);
 int gauges_add(struct gauges *counters, const struct item *item, uint64_t track);
 /*
  * Ends the adding, and drops the counters whose names are not wanted (NULL: all are), or that have
- * no number.
+ * no finite sample.
  */
 void gauges_finish(struct gauges *counters, const uint8_t *wanted);
 
@@ -141,7 +141,7 @@ enum digest_kind {
 struct digest_track {
 	const struct view_track *track;
 	uint64_t n_of_kind[DIGEST_KINDS];
-	struct rows rows; /* without durations, which are in the lists of the whole view */
+	struct rows rows; /* row.durations were moved to the lists of the whole view */
 	struct busy busy;
 };
 
@@ -231,23 +231,23 @@ struct digest_window {
 
 /*
  * Returns the time in which it is known whether a track was busy: the recording of its file, as far
- * as it is in the digest's time and its plane is complete. Other servers leave out spans that were
- * open when a recording began or ended; the window of their threads is from the first event to the
- * last.
+ * as it is in the digest's time and its plane is complete. Servers other than proftap's leave out
+ * spans that were open when a recording began or ended; the window of their threads is from the
+ * first event to the last.
  */
 struct digest_window digest_find_window(const struct digest *g, const struct view_track *track);
-/* True if another server recorded a thread that has spans. */
+/* True if a thread with spans was recorded by a server other than proftap's. */
 bool digest_has_unknown_ends(const struct digest *g);
 /*
- * Returns the window of a program or device without any spans; it is empty for JAX's servers, since
- * nothing is known.
+ * Returns the window of a program or device without any spans; it is empty for programs that JAX's
+ * servers recorded, since nothing is known.
  */
 struct digest_window digest_find_process_window(const struct digest *g, size_t process);
 
 /* Returns the index of the track's plane. */
 size_t digest_find_plane(const struct digest *g, const struct view_track *track);
 
-/* Finds the start of the recordings and their length together; false if no file has them. */
+/* Finds the first start of a recording and the time to the last end; false: no file has them. */
 bool digest_get_session(const struct view *view, uint64_t *start_unix_ns, uint64_t *duration_ns);
 
 /* --- members in groups ------------------------------------------------------------------------ */

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * A source reads numbers from a file of the kernel, or from a library. Each source is a row: a new
- * one needs a file of its own and a line in machine.c. A source that cannot be read on this machine
- * adds no subjects.
+ * A source reads numbers from a file of the kernel, or from a library. Each is a struct
+ * machine_source: a new one needs a file of its own and a line in machine.c. A source that cannot
+ * be read on this machine adds no subjects.
  */
 #ifndef DAEMON_MACHINE_SOURCE_H
 #define DAEMON_MACHINE_SOURCE_H

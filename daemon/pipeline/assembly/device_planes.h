@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Adds to a space the planes of the devices that a process used. Events for which memory has no
- * room go to the spool.
+ * Adds to a space the planes of the devices that a process used. If the assembly has a
+ * spool, the events go there.
  */
 #ifndef DAEMON_DEVICE_PLANES_H
 #define DAEMON_DEVICE_PLANES_H

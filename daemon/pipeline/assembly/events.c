@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Events; see events.h. The order is made in one backward pass with a stack. A span is complete,
- * and goes to the output's end, as soon as an earlier record ends before the span starts.
+ * Events; see events.h. The order is made in one backward pass with a stack. A span goes before
+ * the output so far as soon as an earlier record ends before the span starts: then all spans inside
+ * of it were seen.
  */
 #include "daemon/pipeline/assembly/events.h"
 

@@ -31,7 +31,10 @@ void used_rooms_deinit(struct used_rooms *r);
 
 /* Owner: |data| (malloc'ed) belongs to |r|, or on failure to the caller. 0 or -ENOMEM. */
 int used_rooms_add(struct used_rooms *r, void *data);
-/* Frees the first |n_bytes| of the room that was added last; the earlier rooms stay as they are. */
+/*
+ * Lets the first |n_bytes|, in all, of the room that was added last be used again; the earlier
+ * rooms stay as they are.
+ */
 void used_rooms_let_go(struct used_rooms *r, size_t n_bytes);
 
 /*

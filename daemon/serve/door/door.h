@@ -3,7 +3,7 @@
  * Connections from accept() until gRPC has them, and limits of their number and traffic. A client
  * that sends nothing within 2 s, or does not speak HTTP/2, is hung up on here and costs only a
  * descriptor until then; gRPC would keep it for a minute. A client that sends without end is hung
- * up on later.
+ * up on while gRPC has it.
  *
  * Threads: the loop's only.
  */

@@ -79,7 +79,7 @@ int remote_profile_feed(struct remote_profile *r, const uint8_t *reply, size_t n
  */
 bool remote_profile_read(struct remote_profile *r, int64_t wait_ms);
 bool remote_profile_is_over(const struct remote_profile *r);
-/* Cancels the call unless it is over, and sets |error| then. */
+/* Ends the call. Sets |error| if it had to be cancelled or has failed. */
 void remote_profile_end(struct remote_profile *r);
 void remote_profile_deinit(struct remote_profile *r);
 

@@ -14,7 +14,7 @@ enum version_trait {
 	VERSION_NEEDS_BUFFERS, /* it crashes when a request for a buffer is refused */
 	VERSION_DISABLE_HANGS, /* it may hang when kernels are disabled */
 	VERSION_WRONG_GRAPH_CORRELATION, /* in activities of graphs, from the second session on */
-	VERSION_HAS_STATE, /* it reports its own end */
+	VERSION_HAS_STATE, /* it reports its own fatal error */
 	VERSION_FINALIZE_IS_SAFE,
 	VERSION_OLD_SUBSCRIPTION, /* it has a shorter struct cupti_subscription */
 	VERSION_HAS_SAMPLING, /* it can sample counters */
