@@ -416,7 +416,7 @@ static void asked_end(struct stock_question *a)
 	a->fd = -1;
 }
 
-/* Reads one HTTP/2 frame. Returns 1 if it was the answer. */
+/* Reads one HTTP/2 frame. Returns 1 if no further frame is needed. */
 static int asked_read_frame(
 	struct stock_question *a, int type, int flags, const unsigned char *payload, size_t n)
 {

@@ -19,9 +19,9 @@ struct options_message {
 };
 
 /*
- * |host_name| names the file of the result, under every key where some server looks for it; NULL:
- * the server chooses. Both arguments must stay valid. 0 or -ENOMEM; call options_message_deinit()
- * in any case.
+ * |host_name|, from which the result's file gets its name, is put under every key where some server
+ * looks for it; NULL: the server chooses. |o| and |host_name| must stay valid. 0 or -ENOMEM; call
+ * options_message_deinit() in any case.
  */
 int options_message_init(
 	struct options_message *m, const struct profile_options *o, const char *host_name);

@@ -94,8 +94,8 @@ ino_t socket_find_inode(int fd)
 }
 
 /*
- * Closes with a reset, because a peer whose data our full receive buffer holds up would not see a
- * normal end.
+ * The last close sends a reset, because a peer whose data our full receive buffer holds up would
+ * not see a normal end.
  */
 void socket_hang_up(int fd)
 {

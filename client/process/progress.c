@@ -17,7 +17,7 @@ static double to_seconds(int64_t ms)
 
 /* The server's first HTTP/2 frames (SETTINGS), which precede the data, have fewer bytes. */
 #define GREETING_BYTES 1024
-/* Smaller amounts are read, and written to a disk, in the time between two progress lines. */
+/* Smaller amounts are read, or written to a disk, sooner than the progress line is redrawn. */
 #define MIN_WORK_BYTES ((uint64_t)16 << 20)
 
 static void draw_size(uint64_t bytes)

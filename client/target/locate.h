@@ -38,8 +38,9 @@ void locate_warn_of_pid(struct address *a);
 int locate_next(const char *pattern, int64_t wait_ms, struct address *out, struct diag *d);
 
 /*
- * Replaces each of the *n addresses in *v (malloc'ed) that has a name by the addresses of all
- * programs of that name. 0, or a negative errno with |d|: then nothing has changed.
+ * Replaces each of the *n addresses in *v (malloc'ed) whose |lookup| is no pid, but a name, by the
+ * addresses of all programs of that name. 0, or a negative errno with |d|: then nothing has
+ * changed.
  */
 int locate_all(struct address **v, size_t *n, struct diag *d);
 

@@ -118,8 +118,8 @@ static int find_uid(int fd, uid_t *uid, void *context)
 }
 
 /*
- * Starts gRPC for the first connection only, because gRPC's timers wake the machine three times a
- * second.
+ * Starts gRPC only when the first connection has come, because gRPC's timers wake the machine three
+ * times a second.
  */
 static int start_rpc(struct host *h, struct diag *d)
 {

@@ -44,7 +44,7 @@ static uint64_t machine_available_bytes(const char *root)
 struct cgroup_version {
 	const char *limit;
 	const char *usage;
-	/* Keys in memory.stat, whose values include the groups below. */
+	/* Keys in memory.stat; the values include those of the cgroups below this one. */
 	const char *inactive_file;
 	const char *active_file;
 	const char *dirty;

@@ -39,8 +39,8 @@ void mapped_search_end(struct mapped_search *l)
 }
 
 /*
- * Searches |text|, which is the rest kept from the last piece and |n| bytes after it. Keeps the end
- * of it, since a name may begin there.
+ * Searches the |n| bytes of |text|: the rest kept from the last piece, and the new piece after it.
+ * Keeps the end of |text|, since a name may begin there.
  */
 static int mapped_search_find(struct mapped_search *l, const char *text, size_t n)
 {
@@ -106,8 +106,8 @@ static bool mapping_is_of_file(const char *line, const struct stat *file)
 }
 
 /*
- * The file is empty for a process without memory, such as one that is ending. A long line is read
- * in several pieces; only the first has the fields.
+ * Reads /proc/PID/maps, which is empty for a process without memory, such as one that is ending. A
+ * long line is read in several pieces; only the first has the fields.
  */
 static struct content image_read_maps(pid_t pid, const struct stat *file)
 {
@@ -136,7 +136,7 @@ bool image_is_another(pid_t pid, int pidfd, int fd)
 	if (pidfd < 0 || fstat(fd, &file))
 		return false;
 	c = image_read_maps(pid, &file);
-	/* A process that has not ended still has its pid, so the file that was read is its own. */
+	/* A process that has not ended still has its pid, so the maps read above are its own. */
 	return c.n_mappings && !c.has_file && poll(&ended, 1, 0) == 0;
 }
 

@@ -7,7 +7,7 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
-/* Room for unexpected descriptors, which are counted and closed. */
+/* Room for all descriptors of a message; those beyond |max| are counted and closed. */
 #define MAX_NOTICED 6
 
 static void passed_fds_close(int *fds, unsigned max)
@@ -35,8 +35,8 @@ static unsigned passed_fds_take_message(const struct cmsghdr *c, int *fds, unsig
 }
 
 /*
- * Takes the descriptors of |message|. -EBADMSG when there are more than |max|, or some did not
- * arrive; then all are closed.
+ * Takes the descriptors of |message|, up to |max|. -EBADMSG: there were more, which are closed, or
+ * some did not arrive; the caller closes those in |fds|.
  */
 static int passed_fds_take(struct msghdr *message, int *fds, unsigned max)
 {

@@ -91,7 +91,7 @@ uint32_t open_stack_read(
 
 		while (open_span_read(ring, i, &to[n]) && --tries)
 			;
-		/* Drop all spans above it, too. */
+		/* Drop it and all deeper spans. */
 		if (tries && open_span_is_dropped(&to[n], drop))
 			break;
 		n += tries != 0;

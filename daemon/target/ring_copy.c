@@ -98,7 +98,8 @@ int ring_copy_finish(struct ring_copy *c)
 	uint64_t boundary;
 
 	/*
-	 * Slots that were overwritten before they were copied are below the limit read now.
+	 * Slots that were overwritten before they were copied are more than |n_slots|
+	 * positions below the limit read now.
 	 * Partner: segment_enter().
 	 */
 	fence_acquire();
@@ -139,8 +140,8 @@ struct ring_place ring_copy_find(const struct ring_copy *c, uint64_t position)
 	uint64_t boundary = position & ~(segment - 1);
 
 	/*
-	 * If an entry lies across this boundary, its mark may be beyond |position|: try the one
-	 * before.
+	 * If an entry lies across this boundary, the boundary's mark may be beyond |position|: try
+	 * the boundary before.
 	 */
 	for (int i = 0; i < 2 && boundary > c->from.position; i++, boundary -= segment) {
 		struct ring_place mark = ring_copy_get_mark(c, boundary);
@@ -219,8 +220,8 @@ static int ring_walk_to_ordinal(struct ring *ring, uint32_t n_slots, struct ring
 }
 
 /*
- * Finds the first entry at or after |position|, if there is one. The loads are those of
- * ring_find_ordinal().
+ * Finds the first entry at or after |position|, if there is one. Loads in the order of
+ * ring_walk_to_ordinal(): a mark, slots, the limit.
  */
 static int ring_copy_find_entry(
 	struct ring *ring, uint32_t n_slots, uint64_t position, struct ring_place *out)

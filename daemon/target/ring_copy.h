@@ -40,8 +40,8 @@ enum {
 struct ring_place ring_get_first(const struct ring *ring);
 
 /*
- * Begins a copy of ring |i| from |from| on. 0 or RING_COPY_BROKEN; then |c->end| is the ring's
- * head.
+ * Begins a copy of ring |i| from |from| on. 0 or RING_COPY_BROKEN; in both cases |c->end| is the
+ * ring's head.
  */
 int ring_copy_begin(
 	struct ring_copy *c, const struct target *t, uint32_t i, struct ring_place from);
@@ -53,8 +53,8 @@ int ring_copy_narrow(struct ring_copy *c, uint64_t n_max);
 /* Copies |c->end| - |c->start| slots to |to|, which may be NULL if there are none. */
 void ring_copy_take(struct ring_copy *c, struct slot *to);
 /*
- * Drops slots that may have been overwritten: the kept ones begin at |c->from|. RING_COPY_BROKEN
- * and RING_COPY_GONE: none is kept, and |c->from| is invalid.
+ * Finds out which slots may have been overwritten: the caller keeps those from |c->from| on. 0;
+ * RING_COPY_BROKEN or RING_COPY_GONE: it can keep none, and |c->from| is invalid.
  */
 int ring_copy_finish(struct ring_copy *c);
 
@@ -67,8 +67,8 @@ struct ring_place ring_copy_find(const struct ring_copy *c, uint64_t position);
 struct ring_place ring_copy_next(
 	const struct ring_copy *c, const struct slot *slots, struct ring_place at);
 /*
- * Returns how many entries of a thread that began at |first| were overwritten, in a finished copy.
- * The other entries are in the copy, or were not wanted.
+ * Returns how many entries of the thread were overwritten before |c|, a finished copy; |first| is
+ * the thread's ring_get_first(). The other entries are in the copy, or were not wanted.
  */
 uint64_t ring_copy_count_overwritten(const struct ring_copy *c, struct ring_place first);
 /*
@@ -86,8 +86,8 @@ int ring_copy_mark(const struct target *t, uint32_t i, uint64_t boundary, struct
 	struct slot slots[1 + RECORD_MAX_EXTRA]);
 
 /*
- * Finds the ordinal of |position|, the place of an entry or of the head, without a copy. 0 or
- * RING_COPY_GONE.
+ * Sets |at->ordinal| from |at->position|, the position of an entry or of the head, without a copy.
+ * 0 or RING_COPY_GONE.
  */
 int ring_find_ordinal(const struct target *t, uint32_t i, struct ring_place *at);
 

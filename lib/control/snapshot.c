@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * ptap_snapshot(): a request in the arena, which the server turns into a run in its log directory.
- * The words are in lib/wire/arena.h. The server clears an unfinished request when it turns a
- * recorder on. No lock of the library is taken: the lock's holder may wait for a disk.
+ * The request's atomic word is in lib/wire/arena.h. The server clears an unfinished request when it
+ * turns a recorder on. No lock of the library is taken: the lock's holder may wait for a disk.
  */
 #define PTAP_IMPL_BUILDING
 #include <errno.h>

@@ -43,7 +43,7 @@ static bool has_fast_path(void)
 	       atomic_load_explicit(&guest_get()->clock, memory_order_relaxed) == ARENA_CLOCK_TICKS;
 }
 
-/* Called at the first annotation of a forked child, or while another thread joins. */
+/* Called at a forked child's first annotation, or while its other thread runs guest_join(). */
 static struct ring *enter_followed(struct thread *self)
 {
 	uint32_t word;

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Requests to a host daemon; see host_request.h. As with a server's start, all descriptors are made
- * in a clone that shares the memory and not the descriptor table: the host's table is never
- * touched. The clone waits for the answer, so that the daemon finds its parent, the program, in
- * /proc.
+ * in a clone that shares the memory and not the descriptor table: the program's table is never
+ * touched. The clone waits for the answer, so that the daemon finds the clone's parent, the
+ * program, in /proc.
  *
  * The receiver of the arena can make this process write to addresses of its choice. So the arena
  * goes only to a daemon of root or of the same user.
@@ -219,7 +219,7 @@ static SPAWN_RAW void run_request(void *p, bool is_apart)
 	struct spawn *s = q->spawn;
 
 	try_places(q, is_apart);
-	/* The host's descriptor table is full. This copy of it needs none of its descriptors. */
+	/* The program's descriptor table is full. The clone needs no descriptor of its copy. */
 	if (is_apart && had_full_table(q)) {
 		unmap_arena(s);
 		s->error = 0;

@@ -151,7 +151,7 @@ def usage_of_workers_counts_for_their_program(t):
                "the workers' processor time")
     own = Path(f"/proc/{server.pid}/stat").read_text().rsplit(")", 1)[1].split()
     check((int(own[11]) + int(own[12])) / os.sysconf("SC_CLK_TCK") < 1, "the server itself is busy")
-    contains(Metrics(web).families["proftap_target_cpu_ratio"].documentation, "At least", "unreaped children's effect")
+    contains(Metrics(web).families["proftap_target_cpu_ratio"].documentation, "at least", "unreaped children's effect")
     after = {name: value for name in before for value in Metrics(web).find(f"proftap_target_{name}").values()}
     equal(after["threads"], before["threads"] + 2, "threads of the server and its workers")
     check(after["resident_memory_bytes"] > 1.2 * before["resident_memory_bytes"], f"memory: {before}, {after}")

@@ -36,7 +36,7 @@ int sink_init(struct sink *s, int fd, int level);
  * -ENOMEM.
  */
 int sink_init_memory(struct sink *s);
-/* Returns all bytes of a memory sink, valid until its next call; NULL: out of memory. */
+/* Returns all bytes of a memory sink, valid until the next call for that sink; NULL: no memory. */
 const uint8_t *sink_get_memory(struct sink *s, size_t *n);
 /* Removes all bytes of a memory sink. */
 void sink_clear_memory(struct sink *s);

@@ -13,7 +13,8 @@
 #define FEW_SLOTS 256
 
 /*
- * Frees the table after a large track, so that it is not zeroed again for each of many small ones.
+ * Clears the table; frees it if the last track used little of it, so that it is not zeroed again
+ * for each of many small ones.
  */
 static void clear_table(struct stack_tree *t)
 {

@@ -66,8 +66,8 @@ struct archive_line {
 	uint32_t series; /* name of the line's first event: index into the archive's names */
 	/*
 	 * If a recording is in several files (archive_join.h), the values above are those of this
-	 * file; but n_events, end_ns, is_async and is_counters of the first line are those of all
-	 * files.
+	 * file; but n_events, first_ns, end_ns, is_async and is_counters of the first line are
+	 * those of all files.
 	 */
 	struct archive_line *next; /* the same line in the next file; NULL: none */
 	/* Has the names of its events; NULL: its own plane */

@@ -56,13 +56,13 @@ struct item {
 	uint32_t name; /* index into the view's names */
 	int64_t start_ns; /* may be negative: before the beginning of the first recording */
 	int64_t duration_ns; /* >= 0; 0 unless it is a span */
-	bool is_unfinished; /* cut at the end of the recording */
-	bool is_started_before; /* began before the recording, so the span is cut at its start */
+	bool is_unfinished; /* cut at the end of the recording or selected time */
+	bool is_started_before; /* began before the recording or the selected time: cut there */
 	bool is_step;
 	int64_t step_num; /* valid if is_step */
 	uint64_t flow_out; /* id of the flow that leaves here, unique in the view; 0: none */
 	uint64_t flow_in; /* id of the flow that arrives here */
-	/* Without hidden stats; those shared by all events of its name come last */
+	/* Without hidden stats; the arguments that all events of its name share come last */
 	const struct item_arg *args;
 	size_t n_args;
 };
@@ -111,7 +111,7 @@ struct cursor {
 	const struct view_host *host;
 	struct cursor_source *sources; /* one for each file of the track, sorted by first event */
 	size_t n_sources;
-	size_t n_begun; /* sources, from the first on, that may have the next event */
+	size_t n_begun; /* sources, from the first on, whose reading has begun */
 	size_t n_over; /* sources, from the first on, that have no further event */
 	struct cursor_recent *recent; /* a ring; NULL if there is one file */
 	size_t n_recent; /* events ever put into |recent| */

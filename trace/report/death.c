@@ -123,7 +123,7 @@ static int copy_arg(const struct item_arg *from, struct death_arg *to)
 	return 0;
 }
 
-/* True if the span's line shows the argument in another place. */
+/* True if the output has it elsewhere (step_num), or implies it (unfinished). */
 static bool arg_is_shown(const struct item_arg *arg)
 {
 	return strcmp(arg->key, "unfinished") == 0 || strcmp(arg->key, "step_num") == 0;

@@ -81,8 +81,8 @@ static int64_t find_complete(const struct view *view)
 }
 
 /*
- * Makes the digest's time begin when the recording is complete, unless that is after all events, or
- * the selection has its own begin.
+ * Makes the digest's time begin at the time since which all processes are complete, unless that is
+ * after all events, or the selection has its own begin.
  */
 static void select_complete(struct digest *g)
 {

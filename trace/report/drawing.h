@@ -27,8 +27,8 @@ struct view;
 struct drawing_options {
 	size_t n_spans; /* 1 to DRAWING_MAX_SPANS */
 	/*
-	 * Only steps and spans with fewer spans around them on their thread are drawn; 1 to
-	 * DRAWING_MAX_DEPTH
+	 * A span with this many or more spans around it on its thread is not drawn, unless it is a
+	 * step; 1 to DRAWING_MAX_DEPTH
 	 */
 	size_t depth;
 };

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Splits an XSpace. A plan comes first: some ten thousand events, evenly spaced by bytes and sorted
+ * Splits an XSpace. A plan comes first: up to MAX_SAMPLES events, evenly spaced by bytes and sorted
  * by time, tell where equal parts would begin. A second walk adds up the size of each part; if one
  * is too large, more parts are tried.
  *

@@ -82,7 +82,7 @@ static inline __attribute__((always_inline)) void write_events_by(const struct p
 	batch_commit(&c);
 }
 
-/* Calls a copy of the loop for each of the means, so that |means| is a constant in it. */
+/* Has a copy of the loop for each of the means, in which |means| is constant, and calls one. */
 static void write_events(
 	const struct plane_encoder *e, const struct trace_event *events, size_t n, int64_t base_ns)
 {
@@ -121,8 +121,8 @@ void xspace_events_deinit(struct xspace_events *x)
 }
 
 /*
- * The plane's metadata is not complete yet: each text is treated as if a stat of a counter were
- * called so, too, which would alter it.
+ * The metadata is not complete yet, and a text in it is altered if it becomes the name of a
+ * counter's stat. So each text is treated as if it were such a name, too.
  */
 static enum name_rule find_name_rule(const char *text)
 {

@@ -25,7 +25,7 @@ struct history {
 	enum peek peek; /* kind of the present sample */
 	struct subject *v[HISTORY_MAX_SUBJECTS]; /* in the order of their first samples */
 	size_t n_subjects;
-	size_t n_columns; /* rows of all subjects */
+	size_t n_columns; /* metrics of all subjects in total */
 	size_t cursor; /* index after the subject that was found last */
 };
 

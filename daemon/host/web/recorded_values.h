@@ -15,8 +15,8 @@ struct program;
 struct programs;
 
 /*
- * The limits of one scrape: the number of programs that it asks, those with the lowest pids, and
- * the number of counters, and of steps, that it takes from all programs together.
+ * The limits of one scrape: the number of programs that it asks, those with the lowest pids; and
+ * the number of counters that it takes from all programs together, and likewise of steps.
  */
 #define RECORDED_MAX_PROGRAMS 32u
 #define RECORDED_MAX_VALUES 1024u

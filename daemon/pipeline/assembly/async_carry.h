@@ -58,8 +58,9 @@ void async_carry_deinit(struct async_carry *c);
 int async_carry_add(struct async_carry *c, const struct async_mark *mark, const char *name,
 	const struct trace_stat *args, const struct names *stat_names);
 /*
- * Copies the |*n| arguments of |mark|, which belongs to |c|, to |args|, at most
- * ASYNC_CARRY_MAX_ARGS. Adds their names and texts to |stat_names|. 0 or -ENOMEM.
+ * Copies the arguments of |mark|, which belongs to |c|, to |args|, at most
+ * ASYNC_CARRY_MAX_ARGS; |*n| becomes their number. Adds their names and texts to
+ * |stat_names|. 0 or -ENOMEM.
  */
 int async_carry_get_args(const struct async_carry *c, const struct async_mark *mark,
 	struct names *stat_names, struct trace_stat *args, uint32_t *n);

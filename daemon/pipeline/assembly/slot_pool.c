@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Used memory for slots; see slot_pool.h. */
+/* Memory of former slots for reuse; see slot_pool.h. */
 #include "daemon/pipeline/assembly/slot_pool.h"
 
 #include <stdbool.h>

@@ -16,7 +16,7 @@ struct device_anchor {
 
 /* All zero: no anchor yet. */
 struct device_clock {
-	struct device_anchor first; /* by CLOCK_MONOTONIC */
+	struct device_anchor first; /* in the order of CLOCK_MONOTONIC */
 	struct device_anchor last;
 	bool is_known; /* there is an anchor */
 	bool was_set; /* the clock was set during the recording: only the first anchor is used */

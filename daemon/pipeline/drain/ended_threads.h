@@ -26,7 +26,7 @@ struct ended_pool {
 	struct ended_thread **last;
 	uint64_t max_bytes;
 	uint64_t used_bytes;
-	/* bytes that new copies may still take, even in place of older ones */
+	/* bytes that new copies may still take; dropping older ones gives none back */
 	uint64_t allowed_bytes;
 };
 

@@ -90,8 +90,8 @@ static void note_ring(struct target *t, uint32_t i)
 }
 
 /*
- * Forgets the notes of a thread that is gone: the next thread's records lie behind these positions,
- * and are later than this reading.
+ * Forgets the notes of a thread that is gone: the next thread's records have higher positions than
+ * these, and are later than this reading.
  */
 static void history_forget(struct ring_history *h)
 {

@@ -15,7 +15,7 @@
 #include "daemon/target/string_table.h"
 #include "daemon/target/target.h"
 
-/* The number of tries, as for a picture. */
+/* Failed copies that end a visit; as in ring_picture.c. */
 #define N_TRIES 8
 /*
  * The number of segments that are copied at a time. If entries are overwritten meanwhile, the rest

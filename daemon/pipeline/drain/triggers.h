@@ -3,8 +3,8 @@
  * Triggers make the flight recorder write a run by itself (base/trigger.h). They fire for spans
  * that took too long, for steps that took much longer than the program's usual step, and for
  * counters beyond a bound. At most one run is written in an interval. Triggers that fire without a
- * run are counted; the reason of the next run contains the counts, or a sentence at the end does.
- * trigger_watch.h supplies the entries.
+ * run are counted; the reason of the next run contains the counts. If there is none, the warning of
+ * the recorder's last snapshot has their sum. trigger_watch.h supplies the entries.
  *
  * Threads: only the worker calls these functions.
  */
@@ -98,7 +98,7 @@ void triggers_judge(struct triggers *t, const struct entry *e, uint32_t named);
 
 /*
  * Writes a sentence about triggers for which no run was or will be written, or "". Only for the
- * end: before it, the next reason contains these triggers.
+ * recorder's end: before it, the next reason contains these triggers.
  */
 void triggers_describe_unwritten(const struct triggers *t, char *text, size_t n);
 

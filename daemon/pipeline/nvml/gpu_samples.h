@@ -46,7 +46,8 @@ void gpu_samples_add(struct gpu_samples *s, size_t i, const struct gpu_sample *s
 
 /*
  * Moves all samples of |s| to |part|, which is empty; the last one of each track stays in |s|, too,
- * as the first of the next part. Samples before |from_ns| are left out, except for the last one.
+ * as the first of the next part. Samples before |from_ns| are left out, except for the latest of
+ * them.
  * |part->error| is -ENOMEM when samples are missing.
  */
 void gpu_samples_cut(struct gpu_samples *s, struct gpu_samples *part, int64_t from_ns);

@@ -25,7 +25,7 @@
 #include "trace/model/space.h"
 
 #define DEFAULT_MAX_BYTES (UINT64_C(1) << 30)
-/* A session goes on while a trace is made: its own slots and the joined slots exist, too. */
+/* A session goes on while a trace is made: its own slots and those of join_part() exist, too. */
 #define BYTES_PER_KEPT_SLOT_BYTE (RECORDING_BYTES_PER_SLOT_BYTE + 2)
 /*
  * The drain's period is a quarter of the time in which the fastest ring fills, within these
@@ -48,8 +48,8 @@
  */
 #define EARLY_NS (20 * NS_PER_MS)
 /*
- * A larger difference means that the clock was set between the request and the agreed start.
- * Adjusting the clock's rate changes the difference far less.
+ * If the present clock puts the agreed start further than this from where it was at the request,
+ * the clock was set meanwhile. Adjusting the clock's rate changes the time far less.
  */
 #define MAX_DRIFT_NS (NS_PER_S / 2)
 /* Short enough that no ring fills in this time. */

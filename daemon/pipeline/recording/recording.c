@@ -21,7 +21,7 @@
 #include "trace/model/space.h"
 
 #define PAIR_INTERVAL_NS (20 * NS_PER_MS)
-/* The time between two calls of |poll| while waiting for the spooler, which can end in between. */
+/* The time between two calls of |poll| while waiting for the spooler, whose end wakes nobody. */
 #define POLL_INTERVAL_NS NS_PER_MS
 /*
  * The share of memory for slots that are not spooled yet: enough for the records between two
@@ -79,7 +79,7 @@ int64_t recording_find_end(const struct recording *r)
 
 /*
  * Children that join from here on need not wait to be recorded, except with a flight recorder;
- * family_meet() finds those that wait already.
+ * family_meet() greets those that wait already, so that they go on.
  */
 static void close_to_newcomers(struct recording *r)
 {

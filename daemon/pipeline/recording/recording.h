@@ -42,8 +42,8 @@ void recording_usage_end(struct recording *r);
 
 struct recording_gpus {
 	struct gpu_sampler_config config; /* .interval_ns 0: nothing is sampled; set after init */
-	struct gpu_sampler
-		*sampler; /* NULL: no process uses a GPU yet, there is no driver, or it has ended */
+	/* NULL: no process uses a GPU yet, there is no driver, or the sampler was stopped */
+	struct gpu_sampler *sampler;
 	bool is_tried; /* the start of the sampler was tried */
 	size_t n_told; /* processes that the sampler knows */
 	struct gpu_samples samples; /* all samples after the end, or those of a part */
@@ -72,7 +72,7 @@ struct recording {
 	uint64_t max_bytes; /* of the whole capture, in this process and on the disk */
 	struct drain_budget budget;
 	struct spooler *spooler; /* the budget's sink; NULL: it was not needed yet */
-	/* window of the budget of parts that are cut off, with recording_set_unlimited() */
+	/* budget.window_bytes for parts (recording_cut.h); that of an unlimited recording is 0 */
 	uint64_t part_window_bytes;
 	char spool_problem[512]; /* why there is no file; "": there is no problem */
 	struct timeline timeline;

@@ -350,7 +350,7 @@ void usage_close(struct usage *u)
 	u->n_samples = u->n_allocated = 0;
 }
 
-/* The first pass only finds the begin of each thread; each later one ends in a sample. */
+/* The first pass only takes the first reading of each thread; later ones end in a sample. */
 static void end_pass(struct usage *u, bool is_first, int64_t now_ns)
 {
 	int64_t rest_ns = REST_FACTOR * u->spent_ns;

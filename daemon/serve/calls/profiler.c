@@ -362,8 +362,8 @@ void profiler_handle_stop(struct rpc_call *call, const uint8_t *bytes, size_t n,
 /* --- Status and List ------------------------------------------------------------------------ */
 
 /*
- * Fills in the state of one process from the server's status |s|, which all recorded processes
- * share; but this process may have ended.
+ * Returns the word for the state of one process: that of the server's status |s|, which all
+ * recorded processes share, unless |life| says that this process has ended.
  */
 static char *name_state(enum target_life life, const struct status *s)
 {

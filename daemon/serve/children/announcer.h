@@ -21,7 +21,7 @@ struct status;
 
 struct announcer_policy {
 	void (*describe)(struct status *status, void *context); /* fills in the present state */
-	void (*measure)(struct status *status, void *context); /* adds the share of memory */
+	void (*measure)(struct status *status, void *context); /* sets |pss_bytes|, memory */
 	/* Takes |fd|, on which the daemon will speak HTTP/2. */
 	void (*serve)(int fd, void *context);
 	uid_t (*find_uid)(void *context); /* the present user of the program */

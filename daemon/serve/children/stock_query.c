@@ -133,7 +133,7 @@ void stock_query_serve(const char *message, size_t n, int out)
 
 /* --- the daemon's side --------------------------------------------------------------------- */
 
-/* Writes STOCK_LOOK_WORD and the uid of each other user once. Returns the message's length. */
+/* Writes STOCK_QUERY_WORD and the uid of each other user once. Returns the message's length. */
 static size_t write_message(const struct stock_servers *s, char *message)
 {
 	size_t n = 1;

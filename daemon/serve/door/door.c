@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Connections; see door.h. For each client that gRPC serves, this file keeps a descriptor of its
- * own. It reports the end of the connection when gRPC or the client shuts it down. While a client
- * sends, its bytes are counted.
+ * own. Polling it shows the end of the connection, when gRPC or the client shuts that down. While a
+ * client sends, its bytes are counted.
  */
 #include "daemon/serve/door/door.h"
 

@@ -141,8 +141,8 @@ void session_terminate(struct session *s, const char *session_id)
 }
 
 /*
- * Takes the first waiting request from its list, for the session_id "" while no request runs. The
- * caller has the mutex.
+ * Takes the first waiting request from its list: session_end() ends it for the session_id "" if it
+ * can end none that runs. The caller has the mutex.
  */
 static struct session_request *pick_first(struct session *s)
 {

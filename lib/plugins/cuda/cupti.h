@@ -155,7 +155,7 @@ typedef void (*cupti_complete)(
  * number, such as get_timestamp(). Each returns enum cupti_result.
  */
 struct cupti {
-	uint32_t version; /* 24: CUDA 12.6; from 13.0 on 130001: 13.0 update 1 */
+	uint32_t version; /* such as 24: CUDA 12.6; since 13.0 such as 130001: 13.0 update 1 */
 
 	int (*get_version)(uint32_t *version);
 	int (*get_result_string)(int result, const char **text);
@@ -182,7 +182,7 @@ struct cupti {
 		struct cupti_subscription *subscription);
 	int (*enable_and_dump)(uint32_t kind); /* also reports what exists already */
 	int (*enable_all_waits)(
-		uint8_t enable); /* also polls of a stream or event that is not done */
+		uint8_t enable); /* 1: also records polls of a stream or event not yet done */
 	int (*get_graph_exec_id)(void *executable, uint32_t *id);
 	int (*get_graph_node_id)(void *node, uint64_t *id);
 };
@@ -203,10 +203,10 @@ struct library {
  * Finds CUPTI, opens it and binds its functions. Few programs are linked with it, and its place
  * depends on how CUDA was installed. The order is: the user's setting; a copy that the program has
  * loaded, because two copies disturb each other; beside the CUDA libraries that the program has
- * loaded, as in Python's wheels; the linker's folders; the toolkit's folders. The CUDA version that
- * the program has loaded comes first, because its records match the driver. |driver| is the
- * program's driver version (13000). An opened library stays open, since it may have hooked itself
- * into the driver.
+ * loaded, as in Python's wheels; the linker's folders; the toolkit's folders. In each folder,
+ * the CUPTI of the CUDA version that the program has loaded comes first, because its records match
+ * the driver. |driver| is the program's driver version (13000). An opened library stays open,
+ * since it may have hooked itself into the driver.
  *
  * 0, or a negative errno with |why|: not found (and where it was searched), a function is missing,
  * the version is too old, or unknown.

@@ -23,9 +23,9 @@ struct pm_list {
 };
 
 /*
- * Reads |option|, a comma-separated list: at most PM_LIST_MAX names that fit as a whole into
- * PM_LIST_BYTES. The word "default" stands for a set that fits into one pass of an H100. Returns
- * the number of names that were left out.
+ * Reads |option|, a comma-separated list: at most PM_LIST_MAX names, each only if it fits uncut
+ * into what is left of PM_LIST_BYTES. The word "default" stands for a set that fits into one pass
+ * of an H100. Returns the number of names that were left out.
  */
 size_t pm_list_read(struct pm_list *l, const char *option);
 

@@ -12,7 +12,8 @@
 #include <sys/mman.h>
 
 /*
- * Free buffers that a trim leaves alone: those at the bottom of the stack, which few captures take.
+ * Free buffers that a trim leaves to other threads, at the bottom of the stack: few captures take
+ * them, so they hold little memory.
  */
 #define N_KEPT 8u
 
