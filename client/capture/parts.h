@@ -21,7 +21,10 @@ struct parts {
 int parts_init(struct parts *parts, struct client_capture *capture);
 void parts_deinit(struct parts *parts);
 
-/* Opens all parts in the same run (part_open()). Returns an enum exit_code; the part that failed has the reason. */
+/*
+ * Opens all parts in the same run (part_open()). Returns an enum exit_code; the part that failed
+ * has the reason.
+ */
 int parts_open(struct parts *parts);
 
 void parts_connect(struct parts *parts);
