@@ -112,9 +112,10 @@ static int write_device_files(const struct device_files *f, struct diag *d)
 
 /*
  * Writes system_profile and device_profile_ID, with the format's suffix, into the directory
- * c->output, which is made if it is missing, or beside the trace (or run) at |path|. Reports each
- * file as conversion_run() does. |selection| is the view's; its device is changed. 0, or a negative
- * errno with |d|; files that were written before an error stay.
+ * c->output, which is made if it is missing; without it, beside the trace at |path|, or into |path|
+ * if that is the directory of several traces. Reports each file as conversion_run() does.
+ * |selection| is the view's; its device is changed. 0, or a negative errno with |d|; files that
+ * were written before an error stay.
  */
 static int device_files_write(const struct trace_conversion *c, const struct view *view,
 	struct selection *selection, const char *path, struct diag *d)

@@ -252,7 +252,10 @@ static void say_judgement(const struct diff *diff, const struct diff_judgement *
 	}
 }
 
-/* Prints verdicts: all failures, all about names in limits, and the first MAX_TOLD others. */
+/*
+ * Prints verdicts: all failures, all about a limit's name that a trace lacks, and the first
+ * MAX_TOLD others.
+ */
 static void say_outcome(const struct diff *diff, const struct diff_judgements *judgements,
 	enum diff_outcome outcome)
 {

@@ -33,9 +33,9 @@
 /* --- fetching and stopping ----------------------------------------------------------------- */
 
 /*
- * Fetches the data of a session like a capture's trace. Servers of proftap.v1 take a snapshot or
- * stop without a gap. Other servers are called with GetSnapshot, and are stopped after its
- * answer has been read.
+ * Fetches the data of a session like a capture's trace. Servers of proftap.v1 lose no record at a
+ * snapshot or a stop. Other servers are called with GetSnapshot, and are stopped after its answer
+ * has been read: what a session records in between is lost.
  */
 struct session_fetch {
 	/* Has the one target, the log directory and other options. */

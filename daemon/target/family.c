@@ -44,7 +44,7 @@ struct child *child_release(struct child *child)
 	return NULL;
 }
 
-/* Frees the child's memory, even while another holder still waits for the process's end. */
+/* Unmaps the child's arena, even while another holder still has |child| and waits for its end. */
 static void child_free_memory(struct child *child)
 {
 	target_close(&child->target);

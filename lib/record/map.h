@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Makes pages of the arena usable in the target. The arena is reserved without access, so that
- * mlockall() by the host does not fill it. Opened pages are populated before they are written, so
- * that missing memory is an error here and not a SIGBUS in the host.
+ * Makes pages of the arena usable in the program. The arena is reserved without access, so that
+ * mlockall() by the program does not fill it. Opened pages are populated before they are written,
+ * so that missing memory is an error here and not a SIGBUS in the program.
  */
 #ifndef RECORD_MAP_H
 #define RECORD_MAP_H

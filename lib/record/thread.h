@@ -46,8 +46,8 @@ extern __thread struct thread thread_self __attribute__((tls_model("initial-exec
 struct ring *thread_enter(struct thread *self, uint32_t word);
 
 /*
- * Names that one thread gives another one. The other thread has the name from its first entry in an
- * arena on, unless it has named itself.
+ * Names that one thread gives another one. The other thread takes its newest name when it gets a
+ * ring in an arena, unless it has named itself; later names have no effect there.
  */
 
 /* Names are kept for good; further ones are dropped. */

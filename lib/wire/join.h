@@ -35,7 +35,7 @@ struct join_request {
 
 struct join_answer {
 	int32_t result; /* 0 or a negative errno */
-	uint32_t is_recording; /* 1: a recording runs; its start comes before the hello */
+	uint32_t is_recording; /* 1: a recording runs; the server sends START before the hello */
 };
 
 #endif

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The receiver of slots while a capture still records. daemon/pipeline/assembly implements it with
- * its spooler; the drain knows only this interface. A batch is all that a thread has recorded since
- * its last batch, so the indirect call costs nothing per slot.
+ * The receiver of slots that are encoded a part at a time: while a capture still records, or after
+ * its end. daemon/pipeline/assembly implements it with its spooler; the drain knows only this
+ * interface. A batch is all that a thread has recorded since its last batch, so the indirect call
+ * costs nothing per slot.
  *
  * Threads: all functions are called by the thread that drains.
  */

@@ -333,8 +333,8 @@ struct ptap_collector {
 };
 
 /*
- * The one symbol of a plug-in. |abi| is the library's version. NULL: the plug-in cannot work with
- * it. Any thread, no side effects.
+ * The one symbol of a plug-in. |abi| is the PTAP_COLLECTOR_ABI of libproftap. NULL: the plug-in
+ * cannot work with it. Any thread, no side effects.
  */
 const struct ptap_collector *ptap_collector_get(uint32_t abi);
 #define PTAP_COLLECTOR_SYMBOL "ptap_collector_get"

@@ -151,8 +151,8 @@ int cuda_session_arm(struct cuda_session *s, char *why)
 	atomic_store(&s->callbacks.is_dead, 0);
 	s->cupti.set_thread_id_type(CUPTI_THREAD_ID_SYSTEM);
 	/*
-	 * Versions of CUPTI whose requests cannot be refused rewrite the last buffer, so it is not
-	 * zeroed.
+	 * Versions of CUPTI whose requests cannot be refused may get the same last buffer again,
+	 * so not all buffers are zeroed.
 	 */
 	attributes_set(
 		&s->attributes, &s->cupti, !version_has(s->cupti.version, VERSION_NEEDS_BUFFERS));
@@ -296,8 +296,8 @@ static void settle_kernels(const struct cuda_session *s, int64_t deadline_ns)
 }
 
 /*
- * Waits for half of the time until the deadline: other kernels may never end, and the flush needs
- * the other half.
+ * Waits for at most half of the time until the deadline: a kernel may never end, and the flush
+ * needs the other half.
  */
 static void synchronize_devices(struct cuda_session *s, int64_t deadline_ns)
 {
