@@ -82,6 +82,7 @@ static void shift_line(const struct joining *j, struct archive_line *line)
 {
 	line->base_ns = add_saturated(line->base_ns, j->shift_ns);
 	line->first_ns = add_saturated(line->first_ns, j->shift_ns);
+	line->last_ns = add_saturated(line->last_ns, j->shift_ns);
 	line->end_ns = add_saturated(line->end_ns, j->shift_ns);
 }
 
