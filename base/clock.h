@@ -71,8 +71,9 @@ static inline int64_t clock_find_unix_offset_ns(void)
 
 /*
  * The cheapest clock there is: the processor's raw counter. The server converts ticks to
- * nanoseconds. Safe in a guest: no call, no state. rdtsc has no fence: in 44 M reads, each caused
- * by a read on another core, the counter never went backwards, and a fence would double the cost.
+ * nanoseconds. The library may use it in any program: it needs no call and no state. rdtsc has no
+ * fence: in 44 M reads, each caused by a read on another core, the counter never went backwards,
+ * and a fence would double the cost.
  */
 
 #if defined(__x86_64__)

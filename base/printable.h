@@ -16,8 +16,8 @@
 size_t printable_length(const char *p, size_t n);
 
 /*
- * Takes one step over a text of |n| > 0 bytes, and returns its length in bytes, at least 1. *kept
- * is how many of these bytes may be printed: all, or 0 when a '?' replaces them.
+ * Takes one step over a text of |n| > 0 bytes, and returns the step's length in bytes, at least 1.
+ * *kept is how many of these bytes may be printed: all, or 0 when a '?' replaces them.
  */
 size_t printable_next(const char *p, size_t n, size_t *kept);
 

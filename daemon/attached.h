@@ -10,8 +10,8 @@
 #include <sys/types.h>
 
 /*
- * Serves the process |pid| on the descriptors that the library left, or, with |is_lent|, the host
- * daemon; returns the exit status.
+ * Serves the process |pid| on the descriptors that the library, or with |is_lent| the host daemon,
+ * left open for this process; returns the exit status.
  */
 int attached_run(pid_t pid, bool is_lent);
 

@@ -28,7 +28,7 @@ struct part {
 	const struct client_capture *capture;
 	const char *host_name; /* for the file's name; NULL: from the trace */
 	struct names *taken; /* names of the capture's files so far, shared by its parts */
-	struct address address; /* link_open() replaces names in it */
+	struct address address; /* link_open() replaces a pid, a name or "localhost" */
 	/* The capture's options with session id and start; their map is borrowed. */
 	struct profile_options options;
 	struct run_dir run_dir;

@@ -52,8 +52,8 @@ int file_name_check_free(const struct file_name *f, const struct run_dir *run_di
 }
 
 /*
- * A trace of proftap's names the program. For another trace, f->name is used if it is
- * known, else the address.
+ * A trace that proftap's server made holds the program's name and pid. For another trace, f->name
+ * is used if it is known, else the address.
  */
 static void format_program(const struct file_name *f, const struct answer *answer,
 	const char *hostname, char *out, size_t n)

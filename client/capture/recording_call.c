@@ -87,9 +87,10 @@ static bool can_be_stopped(const struct recording_call *r, const struct recordin
 /* --- waiting ------------------------------------------------------------------------------- */
 
 /*
- * Counts the bytes of the answer that arrived on the connection. Progress messages do not count,
- * because a server that is stuck can send them for ever. A part of a chunk counts, except on a unix
- * socket, where the kernel does not report the number of received bytes.
+ * Counts the bytes of the answer that arrived on the connection, once the server has announced or
+ * sent bytes of the trace: before, a stuck server can send progress messages for ever. A part of a
+ * chunk counts, except on a unix socket, where the kernel does not report the number of received
+ * bytes.
  */
 static uint64_t count_moved_bytes(const struct recording_call *r)
 {

@@ -180,7 +180,7 @@ struct target_search {
 
 static int add_target(struct targets *t, const struct found_target *found)
 {
-	/* Two paths may lead to the same directory. */
+	/* Two places may have one path, such as /run/user/UID/proftap. */
 	for (size_t i = 0; i < t->n; i++)
 		if (strcmp(t->v[i].socket, found->socket) == 0)
 			return 0;

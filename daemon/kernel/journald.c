@@ -15,7 +15,7 @@
 
 #include "base/log.h"
 
-/* Copies of constants of <syslog.h>, which cannot be included together with log.h. */
+/* The priorities, with the values that LOG_ERR to LOG_DEBUG have in <syslog.h>. */
 enum {
 	PRIORITY_ERROR = 3,
 	PRIORITY_WARNING,

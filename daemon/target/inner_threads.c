@@ -56,8 +56,8 @@ static size_t tasks_count(DIR *dir)
 }
 
 /*
- * Lists the outer ids; returns 1 if the list is complete. The kernel cuts the list when the current
- * thread ends, so the threads are counted before and after.
+ * Lists the outer ids; returns 1 if the list is complete. The kernel cuts the list when the thread
+ * that it has come to ends meanwhile, so the threads are counted before and after.
  */
 static int inner_threads_list(struct inner_threads *t, DIR *dir)
 {

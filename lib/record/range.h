@@ -3,8 +3,8 @@
  * Ranges are spans without a token, such as those of an NVTX domain: begin and end have the number
  * of their owner. Each owner has a stack of its own on each thread. Usually the range that ends is
  * the thread's innermost span. If other ranges are open inside it, these end with it and begin
- * again at once, with the argument |continued|, because a thread's spans nest. A span of another
- * kind inside it is dropped and counted.
+ * again at once, with the argument |continued|, because a thread's spans nest. But if a span of
+ * another kind is open inside it, all spans inside it are dropped and counted.
  *
  * An end without a span of its owner does nothing: its begin was before the recording.
  *
@@ -42,7 +42,10 @@ struct range_what {
 void range_push(uint32_t owner, uint32_t word, const struct range_what *what);
 void range_pop(uint32_t owner, uint32_t word);
 
-/* Writes an entry without duration. If its kind has a number, that is the first argument. */
+/*
+ * Writes an entry without duration. If |kind| has a number (enum record_kind), what->fill writes it
+ * as the first slot.
+ */
 void range_point(uint32_t word, enum record_kind kind, const struct range_what *what);
 
 #endif

@@ -47,8 +47,8 @@ struct pprof {
 /* --- the string table ---------------------------------------------------------------------- */
 
 /*
- * The string table is written behind all that refers to it: fixed texts first, then the names of
- * the view's hosts, processes, tracks and events.
+ * The string table is written after samples and functions, which refer to it. It has fixed texts
+ * first, then the names of the view's hosts, processes, tracks and events.
  */
 enum pprof_text {
 	TEXT_EMPTY,

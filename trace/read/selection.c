@@ -412,7 +412,7 @@ static void join_windows(struct selected *known)
 	known->n_windows = n + 1;
 }
 
-/* Reads all tracks, without any selection. */
+/* Reads all threads and streams, ignoring the selection. */
 static int find_steps(struct view *v, struct diag *d)
 {
 	const struct selection *s = v->selection;

@@ -23,9 +23,9 @@ static const char *const group_names[] = {
 struct usage_writing {
 	struct json *j;
 	const struct usage_json_choice *choice;
-	uint64_t first; /* samples from here to the last one */
+	uint64_t first; /* the first sample, or the only one of an event */
 	int64_t since;
-	int64_t *described; /* of an event; see usage_json_write_sample() */
+	int64_t *described; /* set for an event only; see usage_json_write_sample() */
 	int64_t unix_offset_ns;
 };
 

@@ -39,7 +39,7 @@ struct stats {
 	uint32_t names[N_STAT_KEYS]; /* index + 1 into the plane's stat_names; 0: not used yet */
 	uint32_t context; /* the device library's context of the last call */
 	uint32_t context_name; /* index + 1 of its text in stat_names; 0: there was no call */
-	bool keeps_texts; /* texts of the present stats outlive their event */
+	bool keeps_texts; /* set while stats are made whose texts must outlive the event */
 	pid_t pid; /* of the process that calls devices' libraries */
 	uint64_t n_invalid; /* invalid arguments */
 	int error; /* -ENOMEM, and stays so */

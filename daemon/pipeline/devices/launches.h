@@ -130,8 +130,8 @@ void launches_settle(struct launch_table *l);
 uint32_t launches_find_call(
 	const struct launch_table *l, uint64_t id, int64_t start_ns, size_t *near);
 /*
- * The span of a node. A cloned node has an original, which may be a clone, too: returns the span
- * of the last of these nodes that has a span.
+ * The span of a node. A cloned node has an original, which may be a clone, too: of these nodes, the
+ * one farthest back towards the first original that has a span gives the span.
  */
 uint32_t launches_find_node(const struct launch_table *l, uint64_t node);
 

@@ -29,8 +29,9 @@ size_t thread_window_pass(const struct thread_log *log, size_t position, uint64_
 /*
  * Removes entries that ended before |from_ticks| (0: none), which is no loss, and sets
  * log->window_ticks and log->complete_ticks. Removes entries of unknown time and all older ones,
- * too, and counts those that may have ended later. The entries that had no room in memory
- * (log->n_left_out) count as lost, unless the others reach back far enough. |log| has eras.
+ * too, and counts those that may have ended at |from_ticks| or later. The entries that had no room
+ * in memory (log->n_left_out) count as lost, unless the others reach back far enough. |log| has
+ * eras.
  */
 void thread_window_limit(struct thread_log *log, uint64_t from_ticks, struct drain_budget *budget);
 

@@ -12,7 +12,7 @@ struct collectors;
 struct source;
 struct target;
 
-/* The most bytes of sentences in one capture; the library cuts more. */
+/* The most bytes of sentences in one capture; the library leaves out further ones. */
 #define COLLECTING_SAID_BYTES 2048u
 
 enum collecting_state {
@@ -29,7 +29,7 @@ struct collecting {
 	bool is_begun; /* the collectors were asked; stays true when they are over */
 	int64_t asked_ns; /* CLOCK_MONOTONIC */
 	int64_t due_ns; /* of the next check */
-	/* the last request to hand on complete records is awaited: the one before was answered */
+	/* the last request to hand on records must be answered: the one before has been */
 	bool is_awaited;
 	struct mapped_search search;
 	int64_t since_ns; /* CLOCK_MONOTONIC since which a device is recorded; 0: none was */
@@ -43,7 +43,7 @@ struct collecting {
  */
 void collecting_init(struct source *s);
 void collecting_deinit(struct source *s);
-/* Copies the state and sentences so far to a part that is cut off. */
+/* Copies the sentences so far to a part's source, where the collectors are over. */
 void collecting_copy(const struct source *s, struct source *part);
 
 /*

@@ -15,7 +15,7 @@
 /* A snapshot that another thread makes. */
 struct snapshot {
 	struct snapshots *of;
-	void *asked; /* the request's object for it */
+	void *asked; /* from next_snapshot(), for deliver_snapshot() */
 };
 
 /* The rest of a session that ends. */

@@ -10,7 +10,8 @@ struct source;
 struct space;
 
 /*
- * Called after each visit: spools the slots of the logs when they exceed the window. 0 or -ENOMEM.
+ * Called after each visit: spools the slots of the logs when they reach r->budget.window_bytes, or
+ * a part of it once there is a sink. 0 or -ENOMEM.
  */
 int spill_excess(struct recording *r);
 

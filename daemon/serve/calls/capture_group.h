@@ -60,7 +60,7 @@ struct group_member {
 	char error[512];
 };
 
-/* The state of one round, in which the group may read from each member. */
+/* In a round, the group may read from each member. |stock| is kept for the next rounds. */
 struct group_turn {
 	unsigned n_streams; /* number of streams read in this round */
 	/* The member whose Profile answer is being read into memory; NULL: none. */

@@ -186,7 +186,7 @@ static int choose_delivery(struct service *service, struct session_request *requ
 	return open_file(service->repository, request) ? -1 : 0;
 }
 
-/* Does the work of stock_call_profile() on a thread of its own. */
+/* Does stock_call_profile()'s work for a tree of processes, on a thread of its own. */
 static void profile_tree(struct errand *e)
 {
 	struct service *service = e->context;

@@ -43,7 +43,7 @@
 #define END_NS (5 * NS_PER_S)
 /* The longest silence of a server while it makes a trace. */
 #define SILENCE_NS (10 * NS_PER_S)
-/* The longest wait for one child's trace, because another child's may have arrived. */
+/* The longest wait for data from one child in a round, as another child's data may have come. */
 #define END_WAIT_MS 2
 /*
  * The size of the part of a child's trace that is in memory while the trace is read; a multiple of

@@ -35,9 +35,10 @@ struct latest_values {
 };
 
 /*
- * Reads the rings that belong to threads at |now_ticks|, and leaves all records there. A record has
- * only 48 bits of its time, which wrap after 26 h at 3 GHz: among values that are older, the newest
- * cannot be found. 0 or -ENOMEM; |out| need not be initialised, and is large.
+ * Reads the rings of threads that have joined the present recording, and leaves all records there.
+ * Ages are those at |now_ticks|. A record has only 48 bits of its time, which wrap after 26 h at
+ * 3 GHz: among values that are older, the newest cannot be found. 0 or -ENOMEM; |out| need not be
+ * initialised, and is large.
  */
 int latest_values_read(struct target *t, uint64_t now_ticks, struct latest_values *out);
 

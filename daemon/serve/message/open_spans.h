@@ -45,7 +45,7 @@ struct open_spans {
 	Proftap__V1__OpenSpansReply reply;
 	struct open_spans_room *rooms; /* memory of all that |reply| points to */
 	size_t n_bytes; /* of |rooms| */
-	size_t n_async_slots; /* of rings that may still be searched for async spans */
+	size_t n_async_slots; /* limit for further slots that are searched for async spans */
 	struct open_spans_clock clock;
 	int error; /* 0, or -ENOMEM after any allocation has failed */
 };

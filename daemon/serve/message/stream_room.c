@@ -10,7 +10,8 @@
 #include "base/chunks.h"
 
 /*
- * One block is being written, one is being sent, and the transport may still hold some sent ones.
+ * The most idle blocks kept. In use, one is being written, one is being sent, and the transport
+ * may still hold sent ones.
  */
 #define MAX_KEPT 4
 

@@ -158,7 +158,7 @@ static void give_rest(struct session *s, struct session_request *request)
 	session_request_free(request);
 }
 
-/* Frees the session. Later requests for its data are refused. */
+/* Ends the continuous session. Later requests for its data are refused. */
 static void give_up_rest(struct session *s)
 {
 	struct session_request *request = s->request;

@@ -24,8 +24,8 @@ struct nvtx_payload;
 struct nvtx_string;
 
 /*
- * bytes of a name that is not registered; lib/record/args.c cuts longer names at one byte less, and
- * counts the cuts
+ * bytes of a name that is not registered: one more than lib/record/args.c keeps, so that it sees
+ * that a longer name must be cut, and counts the cut
  */
 #define NVTX_EVENT_NAME_BYTES 256
 
@@ -76,13 +76,14 @@ void nvtx_pop(const struct nvtx_domain *domain, uint32_t word);
 void nvtx_mark(struct nvtx_event *e, uint32_t word);
 
 /*
- * Returns the number of a range that starts now, recorded or not. It contains the place of its
- * name, so that its end can be recorded even if its start was not. Never 0.
+ * Returns the number of a range that starts now, recorded or not. It contains the place of the
+ * range's name in the store of strings, so that its end can be recorded even if its start was not.
+ * Never 0.
  */
 uint64_t nvtx_start(struct nvtx_event *e);
 void nvtx_end(uint64_t range_id, uint32_t word);
 
-/* Writes an annotation's arguments into slots. Arguments without room are left out, and counted. */
+/* Writes an NVTX event's arguments into slots. Arguments without room are left out, and counted. */
 
 struct nvtx_writer {
 	struct ring *ring;

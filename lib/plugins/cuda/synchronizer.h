@@ -41,9 +41,9 @@ void synchronizer_note(struct synchronizer *s, void *context);
 void synchronizer_forget(struct synchronizer *s, void *context);
 
 /*
- * Begins to wait for the first |n_devices|; until |give_up_ns| contexts are kept from being
- * destroyed. 0; -EBUSY: the wait of an earlier capture has not returned; or the negative error of
- * pthread_create().
+ * Begins to wait for the noted contexts and the first |n_devices| devices. From |give_up_ns| on, a
+ * context that is being waited for may be destroyed. 0; -EBUSY: the wait of an earlier capture has
+ * not returned; or the negative error of pthread_create().
  */
 int synchronizer_start(struct synchronizer *s, const struct driver *driver, int n_devices,
 	const struct ptap_collector_services *services, int64_t give_up_ns);
