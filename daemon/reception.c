@@ -136,8 +136,8 @@ static void reception_serve_channel(int fd, void *context)
 }
 
 /*
- * Measures the program's share of memory on the loop's thread, because only people ask for it. This
- * takes some milliseconds for each GiB.
+ * Measures the program's share of memory, which blocks the loop's thread for some milliseconds for
+ * each GiB. It may, because only people ask for it, and they do so rarely.
  */
 static void reception_measure(struct status *status, void *context)
 {

@@ -139,7 +139,8 @@ static int make_command(
 /* --- the directory of the sockets ---------------------------------------------------------- */
 
 /*
- * Returns true if ssh reads |dir| without quoting, and a socket's path below |dir| is short enough.
+ * Returns true if |dir| needs no quoting in ssh's options, and a socket's path below |dir| is short
+ * enough.
  */
 static bool is_usable(const char *dir)
 {

@@ -14,7 +14,8 @@
 #include "trace/report/stretches.h"
 #include "trace/saturate.h"
 
-#define LONG_SHARE 8 /* a span of an eighth of the recording or more is no request */
+/* A span of a thread that takes an eighth of the recording or more is no request. */
+#define LONG_SHARE 8
 
 enum unit_kind {
 	UNIT_STEP,

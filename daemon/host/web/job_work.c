@@ -134,7 +134,7 @@ static int job_write_file(struct job *job, struct ensemble *e, size_t i, struct 
 	return r;
 }
 
-/* Adds a warning for each program that was not recorded while others were. */
+/* Adds a warning for each unrecorded program, and the remarks about those that were recorded. */
 static void job_warn_unrecorded(struct job *job, const struct ensemble *e)
 {
 	pthread_mutex_lock(&job->jobs->mutex);
@@ -228,7 +228,7 @@ struct job_work {
 	struct options_message options;
 	char session_id[SESSION_BYTES];
 	int64_t told_ns; /* CLOCK_MONOTONIC */
-	/* likewise; end of the wait for the program and its first annotation */
+	/* likewise; end of the wait for the program, later that of the wait for its annotation */
 	int64_t wait_end_ns;
 	/* End of a recording that begins with the first annotation; 0: that has not come yet. */
 	int64_t end_ns;
@@ -301,8 +301,8 @@ static bool awaits_annotation(const struct job_work *w)
 }
 
 /*
- * A recording that begins with an annotation gets the longest possible duration, and
- * work_keep_time() ends it.
+ * The duration of a recording that begins with an annotation includes the longest wait for it;
+ * work_keep_time() ends the recording.
  */
 static uint64_t choose_duration_ms(const struct job_work *w)
 {

@@ -19,12 +19,12 @@
 #include "daemon/target/target.h"
 
 #define N_SLICES 16
-/* Larger recordings have more slices, up to this number, because each slice has a file. */
+/* Larger recordings have more slices, but no more than this, because each slice has a file. */
 #define MAX_SLICES 64
 #define SLICE_BYTES ((uint64_t)10 << 20)
 /*
- * The most memory that slices without a file take. When the disk is too slow, the
- * oldest slices are dropped.
+ * Slices without a file take at most so many bytes, or so many slices if that is more. When the
+ * disk is too slow, the oldest are dropped.
  */
 #define MEMORY_BYTES ((uint64_t)40 << 20)
 #define MEMORY_SLICES 4
@@ -79,7 +79,7 @@ static void slice_off_records(struct continuous *k)
 	k->last = &slice->next;
 }
 
-/* Leaves the losses of |log| to the next part, unless the thread is gone. */
+/* Leaves the losses of |log| to the next part; if its thread is gone, only log->lost_memory. */
 static void return_losses(const struct thread_log *log, struct drain *to)
 {
 	for (size_t i = 0; i < to->n_logs; i++)
@@ -137,7 +137,10 @@ static uint64_t find_memory_bytes(const struct continuous *k)
 	return some > MEMORY_BYTES ? some : MEMORY_BYTES;
 }
 
-/* Writes one slice at a time to a file, the oldest first. Slices that fit into memory need none. */
+/*
+ * Writes one slice at a time to a file, the oldest first. Needs none if the whole recording may
+ * stay in memory.
+ */
 static void store_next_slice(struct continuous *k)
 {
 	struct slice *next = NULL;

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * A slice has the raw records of all processes that a session drained in a row: first in memory,
- * then in an unlinked file. A separate thread writes the file, so that the drain does not wait.
+ * A slice has the raw records that a session drained from all its processes during one stretch of
+ * time: first in memory, then in an unlinked file. A separate thread writes the file, so that the
+ * drain does not wait.
  *
  * Threads: one thread at a time calls these functions.
  */

@@ -48,8 +48,8 @@ static int take_place(const struct stream_place *p)
 }
 
 /*
- * Counts the stream as one with a trace. This is never refused, because only one trace is recorded
- * at a time.
+ * Counts the stream as one with a trace, even beyond TRACE_STREAM_MAX: such streams come one by
+ * one, because only one trace is recorded at a time.
  */
 static void change_place(struct stream_place *p)
 {
@@ -146,8 +146,8 @@ static int write_all(struct stream_writing *w)
 }
 
 /*
- * Writes the rest of |delivery|; *xxh3 is its checksum. 0, or a negative errno: rpc_call_write()'s,
- * -ENOMEM, or -EIO when the trace cannot be read back.
+ * Writes all of |delivery|, of which nothing was read yet; *xxh3 is its checksum. 0, or a negative
+ * errno: rpc_call_write()'s, -ENOMEM, or -EIO when the trace cannot be read back.
  */
 static int trace_chunks_write(
 	struct rpc_call *call, struct delivery *delivery, int64_t idle_ms, uint64_t *xxh3)
