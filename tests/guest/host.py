@@ -12,15 +12,15 @@ from pathlib import Path
 sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "support"))
 
 from checks import SLOWNESS, Failure, wait_in_time  # noqa: E402
-from fixture import (NOBODY, SANITIZERS, Skip, check, contains, equal, find_proftapd,  # noqa: E402
-                     find_proftapds, free_port, need_namespaces, need_no_sanitizer,
-                     need_no_tsan, need_readable_tree, need_root, read_status, run, test, wait_until)
+from fixture import (NOBODY, SANITIZERS, Skip, check, contains, equal, find_proftapd, find_proftapds,  # noqa: E402
+                     free_port, need_namespaces, need_no_sanitizer, need_no_tsan, need_readable_tree, need_root,
+                     read_status, run, test, timed, wait_until)
 from processes import PROFTAPD, TOP_BUILD, Process, Target  # noqa: E402
 
 __all__ = ["CAPTURE_MS", "HOSTS", "NOBODY", "NO_LEAK_CHECK", "PROFTAPD", "SANITIZERS", "Failure", "Host", "Skip", "Target", "check",
            "check_mode", "contains", "equal", "find_program", "find_proftapd", "find_proftapds",
            "free_port", "host", "need_namespaces", "need_no_sanitizer", "need_no_tsan",
-           "need_readable_tree", "need_root", "read_status", "run", "run_host", "test", "wait_until"]
+           "need_readable_tree", "need_root", "read_status", "run", "run_host", "test", "timed", "wait_until"]
 
 MODES = ("off", "armed", "recording")
 HOSTS = TOP_BUILD / "tests" / "guest"
@@ -157,4 +157,4 @@ def host(name, *args, spans=None, fails=None, code=0, title=None, modes=MODES, n
                 need()
             check_mode(t, mode, name, args, spans, fails, code, how)
         one.__name__ = f"{title or name} {mode}"
-        test(one)
+        timed(one)

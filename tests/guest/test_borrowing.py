@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
 """Hosts that cannot start a server, and get one from a host daemon. It must disturb them no more than their own."""
-from host import CAPTURE_MS, NO_LEAK_CHECK, Host, check_mode, equal, need_namespaces, need_no_tsan, run, test
+from host import CAPTURE_MS, NO_LEAK_CHECK, Host, check_mode, equal, need_namespaces, need_no_tsan, run, test, timed
 from hosts import Host as Daemon
 from hosts import runtime
 
@@ -25,7 +25,7 @@ def lent(name, *args, title=None, spans=None, modes=("armed", "recording"), need
             Daemon(t)
             check_mode(t, mode, name, args, spans, None, code, {**runtime(t), **how})
         one.__name__ = f"{title or name} {mode}"
-        test(one)
+        timed(one)
 
 
 def first(name, *args, **how):

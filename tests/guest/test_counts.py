@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
 """Hosts that lose records: the received records and the counted losses add up to the emitted ones."""
-from host import check, equal, host, need_no_tsan, run, run_host, test
+from host import check, equal, host, need_no_tsan, run, run_host, timed
 
 MAX_RINGS = 1024
 SPANS = 10
@@ -22,7 +22,7 @@ def check_sum(capture, names, emitted):
     return received
 
 
-@test
+@timed
 def every_annotation_in_a_storm_of_signals_is_received_or_counted(t):
     process, capture = record(t, "handlers")
     emitted = int((process.dir / "emitted").read_text())
@@ -31,7 +31,7 @@ def every_annotation_in_a_storm_of_signals_is_received_or_counted(t):
     check(capture.trace.count("handler") > 100, "the handlers recorded nothing")
 
 
-@test
+@timed
 def a_fork_in_a_handler_that_interrupts_an_annotation_costs_the_parent_nothing(t):
     """The child finishes the annotation. In a few instructions the library cannot notice the fork (see contract.md), so the
     sum is not exact. Without the check of the level word a third of the records would be lost."""
@@ -44,14 +44,14 @@ def a_fork_in_a_handler_that_interrupts_an_annotation_costs_the_parent_nothing(t
     check(abs(received + lost - emitted) < emitted // 8, f"received ({received}) and lost ({lost}) of {emitted}")
 
 
-@test
+@timed
 def ten_thousand_threads_in_turn_share_the_rings(t):
     _, capture = record(t, "crowd", "10000", "50", GUEST_RING_BYTES=SMALL_RING)
     received = check_sum(capture, ("short",), 10000 * SPANS)
     check(received > 2 * MAX_RINGS * SPANS, f"rings were not used again: {received} received")
 
 
-@test
+@timed
 def threads_beyond_the_rings_are_counted_and_said(t):
     _, capture = record(t, "crowd", "1100", "1100", GUEST_RING_BYTES=SMALL_RING)
     received = check_sum(capture, ("short",), 1100 * SPANS)

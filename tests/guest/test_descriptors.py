@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
 """Hosts that close, count and use up their descriptors."""
-from host import NO_LEAK_CHECK, contains, equal, free_port, host, run, run_host, test
+from host import NO_LEAK_CHECK, contains, equal, free_port, host, run, run_host, timed
 
 host("daemon", "late", spans={"daemon": 1}, title="daemon that starts late")
 # The first server ends with the process that started it; the daemon's server takes over its port.
@@ -21,7 +21,7 @@ for n in range(1, 5):
 host("full", "0", "low", modes=("armed",), title="only 0 left", **NO_LEAK_CHECK)
 
 
-@test
+@timed
 def a_child_that_is_followed_may_have_a_full_table(t):
     for n in (0, 1, 2):
         process, seen, captures = run_host(t, "full", "recording", (str(n), "fork"),

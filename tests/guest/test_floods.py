@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
 """Floods, and other extreme use: the records received and the losses counted add up to the emitted ones, exactly."""
-from host import HOSTS, check, equal, host, run, run_host, test
+from host import HOSTS, check, equal, host, run, run_host, timed
 
 MIN_RING = 64 << 10
 MAX_RING = 64 << 20
@@ -27,7 +27,7 @@ def check_sum(capture, names, emitted):
     return received, lost
 
 
-@test
+@timed
 def every_ring_size_loses_nothing_uncounted(t):
     n_lost = []
     ring_bytes = MIN_RING
@@ -39,7 +39,7 @@ def every_ring_size_loses_nothing_uncounted(t):
     equal(n_lost[-1], 0, "lost with the largest rings")
 
 
-@test
+@timed
 def any_number_of_threads_loses_nothing_uncounted(t):
     total_lost = 0
     for n in (1, 3, 8, 64):
@@ -48,7 +48,7 @@ def any_number_of_threads_loses_nothing_uncounted(t):
     check(total_lost > 0, "nothing was lost: the test is void")
 
 
-@test
+@timed
 def a_hundred_thousand_names(t):
     capture, emitted = record(t, "names", 100000, ring_bytes=16 << 20)
     equal(emitted, 100000, "emitted")
@@ -58,7 +58,7 @@ def a_hundred_thousand_names(t):
     equal(lost, 0, "lost")
 
 
-@test
+@timed
 def names_of_64_kib_are_cut_and_counted(t):
     n = 500
     capture, emitted = record(t, "long", n)
@@ -72,14 +72,14 @@ def names_of_64_kib_are_cut_and_counted(t):
             check(len(span.stats["text"].value) > 400, "the text was cut to less than there is room for")
 
 
-@test
+@timed
 def nesting_ten_thousand_deep(t):
     capture, emitted = record(t, "deep", 10000)
     equal(check_sum(capture, ["deep"], emitted), (128, 10000 - 128), "(received, lost)")
     equal(capture.trace.host_stat("ptap_lost_too_deep"), 10000 - 128, "too deep")
 
 
-@test
+@timed
 def a_full_string_table_is_said(t):
     capture, emitted = record(t, "sites", 2000)
     received, _ = check_sum(capture, None, emitted)
@@ -90,7 +90,7 @@ def a_full_string_table_is_said(t):
     capture.find_warning(f"{nameless} names or keys left out")
 
 
-@test
+@timed
 def coroutines_on_swapped_stacks(t):
     rounds = 500
     capture, emitted = record(t, "coroutines", rounds)
@@ -102,7 +102,7 @@ def coroutines_on_swapped_stacks(t):
     equal(trace.count("other thread"), rounds, "spans around the resumed coroutine")
 
 
-@test
+@timed
 def longjmp_out_of_spans(t):
     rounds = 200
     _, seen, captures = run_host(t, "jump", "recording", (), {})
@@ -111,14 +111,14 @@ def longjmp_out_of_spans(t):
     check_sum(captures[0], ["iteration", "after", "abandoned", "stray"], 3 * rounds + abandoned)
 
 
-@test
+@timed
 def forks_all_the_time(t):
     capture, emitted = record(t, "forks", 20000)
     check_sum(capture, ["flood"], emitted)
     equal(capture.trace.count("child"), 0, "spans of children")
 
 
-@test
+@timed
 def a_plugin_that_comes_and_goes(t):
     rounds = 300
     capture, emitted = record(t, "plugin", rounds, PLUGIN)

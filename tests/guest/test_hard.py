@@ -4,7 +4,7 @@
 import os
 
 from host import (NO_LEAK_CHECK, Host, check, contains, equal, host, need_no_sanitizer, need_no_tsan,
-                  need_readable_tree, need_root, run, run_host, test)
+                  need_readable_tree, need_root, run, run_host, timed)
 
 # No other process runs as this user, so its processes can be counted. Each run has its own user, because zombies count, too.
 LONELY_UID = 70000 + os.getpid() % 10000 * 16
@@ -35,7 +35,7 @@ host("cancel", spans={"done": 50, "outer": 50, "inner": 50, "explicit": 50})
 host("no_tsc", "before", spans={"span": 27}, title="no tsc", needs=[need_no_counter])
 
 
-@test
+@timed
 def a_thread_that_forbids_the_counter_later_is_counted(t):
     need_no_counter()
     process, seen, captures = run_host(t, "no_tsc", "recording", ("after",), {})
@@ -44,7 +44,7 @@ def a_thread_that_forbids_the_counter_later_is_counted(t):
     equal(captures[0].trace.host_stat("dropped_traces"), 7, "dropped")
 
 
-@test
+@timed
 def a_followed_child_without_the_counter_is_recorded(t):
     need_no_counter()
     _, seen, captures = run_host(t, "no_tsc", "recording", ("fork",), {})
@@ -54,7 +54,7 @@ def a_followed_child_without_the_counter_is_recorded(t):
     equal(trace.process(pid).count("span"), 9, "spans of the child")
 
 
-@test
+@timed
 def processes_at_the_limit(t):
     """Each round allows one more process. The start must fail with a sentence until it succeeds, and then never fail again."""
     need_root()

@@ -7,8 +7,8 @@ import signal
 import subprocess
 from pathlib import Path
 
-from host import (NOBODY, Host, Skip, check, equal, find_proftapd, host, need_no_sanitizer,
-                  need_no_tsan, need_root, run, run_host, test, wait_until)
+from host import (NOBODY, Host, Skip, check, equal, find_proftapd, host, need_no_sanitizer, need_no_tsan, need_root,
+                  run, run_host, test, timed, wait_until)
 
 from cgroup import MemoryCgroup
 from fixture import read_shared_kib
@@ -20,7 +20,7 @@ ENTER = 'echo $$ > "$1/cgroup.procs" && shift && exec "$@"'
 IN_RINGS, ON_HEAP = b"only in rings ", b"only on heap "
 
 
-@test
+@timed
 def a_small_cgroup_is_not_filled(t):
     """The rings of 60 threads would need all of the cgroup's memory. The library checks the headroom first, and counts
     the records without a ring as lost."""

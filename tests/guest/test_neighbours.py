@@ -6,7 +6,7 @@ import os
 import shutil
 import subprocess
 
-from host import Skip, check_mode, host, need_no_sanitizer, need_root, run, test
+from host import Skip, check_mode, host, need_no_sanitizer, need_root, run, timed
 
 from processes import LIBRARY, TOP_SRC
 
@@ -46,10 +46,10 @@ def sanitized(name, sanitizer, args, spans, needs=()):
             build(t, name, sanitizer)
             check_mode(t, mode, name, args, spans, None, 0, {"folder": t.dir})
         one.__name__ = f"{name} with {sanitizer} sanitizer {mode}"
-        test(one)
+        timed(one)
 
 
-@test
+@timed
 def program_with_jemalloc_is_recorded(t):
     need_no_sanitizer()
     for mode in MODES:

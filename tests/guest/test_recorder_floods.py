@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """The hosts (host.py) of extreme use, each with a flight recorder: the records in the trace of the host's last moments,
 those overwritten and those lost add up to the emitted ones, exactly."""
-from host import HOSTS, Host, check, equal, need_no_tsan, run, test
+from host import HOSTS, Host, check, equal, need_no_tsan, run, timed
 
 from trace_file import Trace
 
@@ -33,7 +33,7 @@ def check_sum(trace, emitted):
     return overwritten
 
 
-@test
+@timed
 def every_ring_size_counts_what_it_overwrites(t):
     n_overwritten = []
     ring_bytes = MIN_RING
@@ -45,19 +45,19 @@ def every_ring_size_counts_what_it_overwrites(t):
     equal(n_overwritten[-1], 0, "overwritten with the largest rings")
 
 
-@test
+@timed
 def any_number_of_threads_is_counted(t):
     for n in (1, 8, 64):
         check(check_sum(*record(t, "flood", "threads", n, 400000 // n)) > 0, "nothing was overwritten")
 
 
-@test
+@timed
 def threads_in_turn_share_the_rings(t):
     trace, _ = record(t, "crowd", 3000, 50)
     check_sum(trace, 3000 * 10)
 
 
-@test
+@timed
 def a_hundred_thousand_names(t):
     trace, emitted = record(t, "flood", "names", 100000, ring_bytes=1 << 20)
     check(check_sum(trace, emitted) > 0, "nothing was overwritten")
@@ -65,21 +65,21 @@ def a_hundred_thousand_names(t):
     equal(names, [f"name {i}" for i in range(emitted - len(names), emitted)], "the newest names")
 
 
-@test
+@timed
 def names_of_64_kib_are_cut_and_counted(t):
     trace, emitted = record(t, "flood", "long", 500)
     check(check_sum(trace, emitted) > 0, "nothing was overwritten")
     equal(trace.host_stat("ptap_cut_texts"), emitted, "cut")
 
 
-@test
+@timed
 def nesting_ten_thousand_deep(t):
     trace, emitted = record(t, "flood", "deep", 10000)
     check_sum(trace, emitted)
     equal((trace.count("deep"), trace.host_stat("ptap_lost_too_deep")), (128, 10000 - 128), "kept, and too deep")
 
 
-@test
+@timed
 def a_full_string_table_is_said(t):
     trace, emitted = record(t, "flood", "sites", 2000)
     equal(check_sum(trace, emitted), 0, "overwritten")
@@ -87,32 +87,32 @@ def a_full_string_table_is_said(t):
     check(trace.host_stat("ptap_lost_names") > 0, "the table was never full")
 
 
-@test
+@timed
 def coroutines_on_swapped_stacks(t):
     trace, emitted = record(t, "flood", "coroutines", 500)
     check_sum(trace, emitted)
     check(trace.host_stat("ptap_lost_left_open") > 0, "none of the spans that interleave was dropped")
 
 
-@test
+@timed
 def longjmp_out_of_spans(t):
     trace, _ = record(t, "jump")
     check_sum(trace, 3 * 200 + N_ABANDONED)
 
 
-@test
+@timed
 def forks_all_the_time(t):
     trace, emitted = record(t, "flood", "forks", 20000)
     check_sum(trace, emitted)
     equal(trace.count("child"), 0, "spans of children")
 
 
-@test
+@timed
 def a_plugin_that_comes_and_goes(t):
     check_sum(*record(t, "flood", "plugin", 300, PLUGIN))
 
 
-@test
+@timed
 def a_storm_of_signals(t):
     need_no_tsan("runs no handler within an annotation")
     trace, emitted = record(t, "handlers", ring_bytes=1 << 20)
@@ -120,7 +120,7 @@ def a_storm_of_signals(t):
     check(trace.count("handler") > 0, "the handlers recorded nothing")
 
 
-@test
+@timed
 def cancelled_threads_keep_their_records(t):
     trace, _ = record(t, "cancel", "goes on")
     check_sum(trace, 50 * 4 + 1)  # it waits for the recording twice, with an instant each

@@ -4,7 +4,7 @@
 many rounds as fit into a few seconds; `make nightly` runs 10,000 servers (PROFTAP_RESTARTS=10000)."""
 import os
 
-from host import SANITIZERS, Host, check, equal, run, run_host, test
+from host import SANITIZERS, Host, check, equal, run, run_host, test, timed
 
 from trace_file import Trace
 
@@ -47,17 +47,17 @@ def check_growth(t, n_servers, max_kib, max_mappings, **env):
         check(grown[3] < n * max_mappings + SPARE_MAPPINGS, f"{grown[3]} mappings more in {n} servers")
 
 
-@test
+@timed
 def servers_that_stop_in_mid_span(t):
     check_growth(t, N_SERVERS, MAX_KIB_EACH, MAX_MAPPINGS_EACH)
 
 
-@test
+@timed
 def servers_that_record_and_stop_in_mid_span(t):
     check_growth(t, N_RECORDED, MAX_KIB_EACH_RECORDED, MAX_MAPPINGS_EACH_RECORDED, PROFTAP_RECORDER="1")
 
 
-@test
+@timed
 def a_server_that_stops_in_mid_span_delivers(t):
     _, seen, captures = run_host(t, "restarts", "recording", ["servers", "1"], {})
     equal(seen, (0, "done\n"), "(exit status, output)")

@@ -5,8 +5,8 @@ import os
 import re
 import shutil
 
-from host import (NOBODY, PROFTAPD, Host, Skip, check, contains, equal, find_program, find_proftapds,
-                  need_namespaces, need_root, run, test)
+from host import (NOBODY, PROFTAPD, Host, Skip, check, contains, equal, find_proftapds, find_program, need_namespaces,
+                  need_root, run, test, timed)
 
 STRANGER = 65533
 STAY = ("after", "uid", "stay")
@@ -100,7 +100,7 @@ def run_installed(t, *args):
                        command=["unshare", "--mount", "sh", script, found[1], PROFTAPD])
 
 
-@test
+@timed
 def a_set_uid_program_belongs_to_root_whoever_runs_it(t):
     need_set_uid(t)
     host = run_installed(t, "stay")

@@ -13,7 +13,7 @@ from checks import PATIENCE_S
 from fake_server import FakeServer, field, space, varint
 from fake_stream import COLLECTING, Flood, chunk, deliver, progress, split, stream_server, trailer, whole
 from checks import in_time
-from fixture import SANITIZERS, check, contains, equal, run, schema, test, wait_until
+from fixture import SANITIZERS, check, contains, equal, run, schema, test, timed, wait_until
 from http2 import message
 
 MS = 20
@@ -120,7 +120,7 @@ def a_missing_chunk_is_found(t):
                data[:100 * (len(parts) - 1)])
 
 
-@test
+@timed
 def more_than_was_announced_is_not_taken(t):
     announced = progress(COLLECTING, xspace_bytes=150)
 
@@ -257,7 +257,7 @@ def a_full_disk_ends_the_capture_and_leaves_nothing(t):
 
 # The choice of the call.
 
-@test
+@timed
 def a_server_that_does_not_know_the_call_is_asked_in_the_old_words(t):
     asked = []
 

@@ -9,7 +9,7 @@ import time
 
 from checks import SLOWNESS, in_time, not_void
 from devices import SANITIZER_THREADS, THREAD, Device, check_gone, check_warnings, count_events, gpu_warnings
-from fixture import SANITIZERS, check, contains, equal, find_proftapd, is_alive, run, test, wait_until
+from fixture import SANITIZERS, check, contains, equal, find_proftapd, is_alive, run, staged, test, timed, wait_until
 from processes import halt
 from recorded import files, record
 from trace_file import Trace
@@ -30,7 +30,7 @@ OUTSIDE = ("5 records of devices left out, and no others arrived: their times ar
            "time its records between its anchors")
 
 
-@test
+@timed
 def a_stop_that_hangs_costs_two_seconds_once(t):
     """Devices are recorded again after the collector has returned."""
     device = Device(t, "hang stop", info=1, start=5)
@@ -68,7 +68,7 @@ def records_of_a_late_collector_are_discarded(t):
     check(int(words[3]) >= 1, f"{words[3]} were refused")
 
 
-@test
+@timed
 def a_begin_that_hangs_costs_two_seconds_once(t):
     for step in ("probe", "open", "arm", "start"):
         device = Device(t, f"hang {step}")
@@ -143,7 +143,7 @@ def a_program_that_dies_leaves_what_was_emitted(t):
     equal(gpu_warnings(capture), [], "warnings of devices")
 
 
-@test
+@timed
 def a_program_that_stops_its_server_has_its_devices(t):
     """ptap_server_stop() does not wait, and the collector runs to its end, with more records than
     its ring holds. A new server finds it ended or waits for it.
@@ -182,7 +182,7 @@ def a_program_that_is_halted_while_it_begins_is_left_alone(t):
     check_warnings(t.emit(target, 50))
 
 
-@test
+@timed
 def a_server_stops_and_starts_beside_a_hanging_collector(t):
     device = Device(t, "hang poll")
     target = device.target(t)
@@ -216,7 +216,7 @@ def the_servers_death_ends_the_collector(t):
     check_warnings(t.emit(target, 50))
 
 
-@test
+@timed
 def an_exit_in_mid_capture_waits_for_nothing(t):
     for script in ("info 1", "hang poll"):
         device = Device(t, script)
@@ -231,7 +231,7 @@ def an_exit_in_mid_capture_waits_for_nothing(t):
         device.script.with_suffix(".log").unlink()
 
 
-@test
+@staged
 def a_flood_loses_nothing(t):
     """Records that arrive faster than the server reads them wait in the program. Here they
     would fill the ring 27 times.

@@ -9,7 +9,7 @@ import subprocess
 import time
 
 from checks import in_time
-from fixture import Skip, check, contains, equal, find_proftapd, is_alive, run, test
+from fixture import Skip, check, contains, equal, find_proftapd, is_alive, run, test, timed
 from processes import PROFTAP, TARGET, TOP_SRC, Target, halt
 
 SCRIPT = """
@@ -124,7 +124,7 @@ def targets_are_those_of_the_list(t):
     check(NAME not in words, "a name that two have was offered")
 
 
-@test
+@timed
 def servers_that_do_not_answer_hold_up_nobody(t):
     env = {"XDG_RUNTIME_DIR": t.public_dir("runtime")}
     (t.dir / "runtime").chmod(0o700)

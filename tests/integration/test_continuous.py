@@ -10,8 +10,7 @@ import time
 
 from calls import BUSY, PROFILER, Calls, profile_request, trace_of
 from checks import SLOWNESS, wait_in_time
-from fixture import (check, contains, equal, find_proftapd, is_alive, run, schema, test,
-                     wait_until)
+from fixture import check, contains, equal, find_proftapd, is_alive, run, schema, test, timed, wait_until
 from http2 import ALREADY_EXISTS, INTERNAL, INVALID_ARGUMENT, NOT_FOUND, OK
 from numbered import check_numbers, numbers_in
 from processes import PROFTAP, halt
@@ -336,7 +335,7 @@ def an_end_that_comes_before_the_beginning_is_answered(t):
         stop(calls)
 
 
-@test
+@timed
 def a_session_outlives_its_client_and_its_program(t):
     target = t.target().serve()
     server = find_proftapd(target.pid)

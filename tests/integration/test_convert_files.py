@@ -8,7 +8,7 @@ import subprocess
 
 from checks import not_void, wait_until
 from conversions import GOLDEN, make_space
-from fixture import contains, equal, run, test
+from fixture import contains, equal, run, staged, test
 from processes import PROFTAP
 
 TRACE = GOLDEN / "spans.xplane.pb"
@@ -170,7 +170,7 @@ def start_long(t, *words, **how):
     return client
 
 
-@test
+@staged
 def a_signal_that_ends_the_conversion_leaves_nothing(t):
     for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP, signal.SIGQUIT):
         client = start_long(t, preexec_fn=forbid_cores)

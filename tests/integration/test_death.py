@@ -11,8 +11,7 @@ import struct
 import subprocess
 import time
 
-from fixture import (check, equal, find_proftapd, find_proftapds, is_alive, read_status, run, test,
-                     wait_until)
+from fixture import check, equal, find_proftapd, find_proftapds, is_alive, read_status, run, test, timed, wait_until
 from checks import SLOWNESS, Late, in_time, wait_in_time
 from processes import TARGET, Process
 
@@ -105,13 +104,13 @@ def check_server_ends(server):
 
 
 def by_each_ending(what):
-    """Adds a test "<ending>_<what>" for each of ENDINGS."""
+    """Adds a timed test "<ending>_<what>" for each of ENDINGS."""
     def add(function):
         for ending in ENDINGS:
             def one(t, how=ending):
                 function(t, how)
             one.__name__ = f"{ending}_{what}"
-            test(one)
+            timed(one)
         return function
     return add
 
@@ -140,7 +139,7 @@ def end_idle(t, how):
     check_server_ends(server)
 
 
-@test
+@timed
 def a_gigabyte_to_free_does_not_delay_the_port(t):
     """The kernel marks the robust word (a robust futex) before it frees the memory. The server waits until the memory
     is free, like the parent's wait(), and no longer."""
@@ -154,7 +153,7 @@ def a_gigabyte_to_free_does_not_delay_the_port(t):
     equal(capture.trace.count("burst"), 100, "spans")
 
 
-@test
+@timed
 def the_end_of_the_first_thread_is_no_end(t):
     target = t.target().serve()
     server = find_proftapd(target.pid)
@@ -180,7 +179,7 @@ def check_started(target, result):
     equal(result, 0, f"start on the same port: {target.ask('error')}")
 
 
-@test
+@timed
 def a_program_restarts_on_its_port(t):
     heir = t.target()
     target = t.target().serve()
@@ -199,7 +198,7 @@ def record_unread(t):
     return target, server, capture
 
 
-@test
+@timed
 def a_client_that_reads_late_gets_everything(t):
     """The client is stopped while the answer comes. After it continues it gets all data, and the server ends."""
     target, server, capture = record_unread(t)
@@ -282,7 +281,7 @@ def the_trace_says_how_the_program_ended(t):
               f"{how}: stats of what was open")
 
 
-@test
+@timed
 def an_exec_ends_the_recording_and_frees_the_port(t):
     target = t.target().serve()
     port = target.port
@@ -301,7 +300,7 @@ def an_exec_ends_the_recording_and_frees_the_port(t):
     equal(second.trace.count("burst"), 5, "spans of the new program")
 
 
-@test
+@timed
 def an_idle_server_ends_with_its_target(t):
     target = t.target().serve()
     equal(len(find_proftapds(target.pid)), 1, "servers")
@@ -310,7 +309,7 @@ def an_idle_server_ends_with_its_target(t):
     wait_in_time(lambda: not find_proftapds(target.pid), "the server to end", GONE_S)
 
 
-@test
+@timed
 def an_end_that_the_robust_word_does_not_tell_is_seen_too(t):
     """The robust list in the target's memory was overwritten, so only the pidfd reports the end."""
     target = t.target().serve()
@@ -321,7 +320,7 @@ def an_end_that_the_robust_word_does_not_tell_is_seen_too(t):
     t.target().start(str(target.port))
 
 
-@test
+@timed
 def a_silent_connection_does_not_hold_the_server(t):
     target = t.target().serve()
     with socket.create_connection(("127.0.0.1", target.port)):

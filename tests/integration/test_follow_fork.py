@@ -10,8 +10,8 @@ import time
 
 from cgroup import FreezerCgroup
 from checks import in_time
-from fixture import LONG_MS, SESSION, check, contains, equal, find_proftapd, is_alive, need_no_tsan, read_status, run, \
-    test, wait_until
+from fixture import (LONG_MS, SESSION, check, contains, equal, find_proftapd, is_alive, need_no_tsan, read_status,
+                     run, test, timed, wait_until)
 from processes import await_rounds, halt, is_recording
 
 FOLLOW = {"PROFTAP_FOLLOW_FORK": "1"}
@@ -301,7 +301,7 @@ def a_child_waits_for_a_server_that_is_slow(t):
     check(is_alive(pid), "the child ended")
 
 
-@test
+@timed
 def a_stopped_server_holds_up_children_for_a_bounded_time(t):
     target = t.target(**FOLLOW).serve()
     server = find_proftapd(target.pid)

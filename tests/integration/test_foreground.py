@@ -6,7 +6,7 @@ import pty
 import signal
 
 from checks import SLOWNESS, wait_in_time
-from fixture import equal, find_proftapd, is_alive, run, test
+from fixture import equal, find_proftapd, is_alive, run, timed
 from processes import PROFTAPD, TARGET, Process, Target
 
 GONE_S = 2 * SLOWNESS
@@ -42,17 +42,17 @@ def end_in_mid_capture(t, end, number):
     wait_in_time(lambda: not is_alive(server), "the server to end", GONE_S)
 
 
-@test
+@timed
 def ctrl_c_ends_the_program_and_not_the_recording(t):
     end_in_mid_capture(t, lambda target: os.write(target.terminal, b"\x03"), signal.SIGINT)
 
 
-@test
+@timed
 def a_hangup_ends_the_program_and_not_the_recording(t):
     end_in_mid_capture(t, Foreground.hang_up, signal.SIGHUP)
 
 
-@test
+@timed
 def a_signal_to_the_group_ends_the_program_and_not_the_recording(t):
     end_in_mid_capture(t, lambda target: os.killpg(target.pid, signal.SIGTERM), signal.SIGTERM)
 

@@ -10,7 +10,7 @@ import time
 from calls import PROFILER, Calls, profile_request
 from checks import in_time
 from faked_clock import open_clock
-from fixture import SESSION, check, equal, find_proftapd, run, test, wait_until
+from fixture import SESSION, check, equal, find_proftapd, run, test, timed, wait_until
 from host_faults import count_errands
 from hosts import Host, registry_path, start_target
 from processes import Target, is_recording
@@ -92,7 +92,7 @@ def a_delayed_capture_begins_despite_clock_steps(t):
             check(trace.duration_ms < LONG_MS and late_ns < LONG_MS * 10**6, f"{step} s: {trace.duration_ms} ms, {late_ns} ns late")
 
 
-@test
+@timed
 def deadlines_pass_despite_clock_steps(t):
     """The program's server does not answer, and the client's deadline passes neither at once nor an hour later."""
     machine = Machine(t)
@@ -113,7 +113,7 @@ def deadlines_pass_despite_clock_steps(t):
         wait_until(lambda: count_errands(machine.host.pid) == 0, "the daemon to have given the call up")
 
 
-@test
+@timed
 def deadlines_pass_at_a_programs_own_server(t):
     """The server is silent, and gRPC's own timers would sleep for an hour."""
     clock = open_clock(t)

@@ -11,7 +11,8 @@ import time
 
 from calls import PROFILER, Calls, profile_request
 from checks import contains, not_void, wait_in_time
-from fixture import NOBODY, SANITIZERS, check, equal, find_proftapd, need_no_sanitizer, need_root, run, test, wait_until
+from fixture import (NOBODY, SANITIZERS, check, equal, find_proftapd, need_no_sanitizer, need_root, run, staged, test,
+                     timed, wait_until)
 from host_faults import WORD, announce, await_as, capture, count_errands, measure, start_short_lives, unharmed
 from hosts import Host, registry_path, runtime, start_target
 from http2 import CANCEL, END_HEADERS, HEADERS, OK, PROFILE, RST_STREAM, Connection, frame, indexed_headers
@@ -23,7 +24,7 @@ from web_api import Api
 LONG_MS = 60000
 
 
-@test
+@timed
 def a_daemon_that_is_killed_in_mid_capture(t):
     """The client gets an error, the programs continue, and the next daemon finds all of them within a second."""
     host = Host(t)
@@ -68,7 +69,7 @@ def the_answers_head_says_that_this_is_a_host_daemon(t):
         check(calls.connection.wait(lambda: "proftap-role" in stream.headers, "the head of the answer"), "the daemon hung up")
 
 
-@test
+@staged
 def a_daemon_that_is_gone_before_it_has_answered(t):
     """The peer must be a daemon, because the client named a program or asked for all of them."""
     target = start_target(t)

@@ -10,7 +10,8 @@ import time
 import urllib.request
 
 from checks import PATIENCE_S, contains, wait_in_time
-from fixture import (NOBODY, SESSION, check, equal, free_port, need_readable_tree, need_root, run, test, wait_until)
+from fixture import (NOBODY, SESSION, check, equal, free_port, need_readable_tree, need_root, run, test, timed,
+                     wait_until)
 from hosts import Host, list_programs, registry_path, runtime, start_target
 from manager import Manager
 from processes import PROFTAPD, Process
@@ -273,7 +274,7 @@ def the_manager_hears_how_long_the_end_may_take(t):
     await_end(daemon)
 
 
-@test
+@timed
 def a_restarted_daemon_finds_all_programs_again(t):
     """The daemon's manager keeps the sockets, so the programs' servers have connected before the new daemon starts."""
     manager = Manager(t)

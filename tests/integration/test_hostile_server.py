@@ -13,7 +13,7 @@ from resource import RUSAGE_CHILDREN, getrusage
 
 from checks import in_time
 from fake_server import FakeServer, field, space, tool_data, varint
-from fixture import SANITIZERS, check, contains, equal, run, test
+from fixture import SANITIZERS, check, contains, equal, run, test, timed
 from http2 import RST_STREAM
 from processes import PROFTAP
 from viewing import View, convert
@@ -148,7 +148,7 @@ def check_two_messages(t, script):
     in_time(c.elapsed_s, 5, "the end")
 
 
-@test
+@timed
 def a_second_message_is_reported_at_once(t):
     def then_end(c):
         c.headers()
@@ -243,7 +243,7 @@ def a_call_that_is_reset_is_reported(t):
     check_nothing(capture(t, script, code=1), "the server answered INTERNAL: ")
 
 
-@test
+@timed
 def a_trickle_ends_with_the_timeout(t):
     def script(c):
         c.headers()
@@ -256,7 +256,7 @@ def a_trickle_ends_with_the_timeout(t):
     in_time(c.elapsed_s, 3, "the end")
 
 
-@test
+@timed
 def a_server_that_never_answers_ends_with_the_timeout(t):
     c = capture(t, lambda c: None, "--timeout", "500", code=6)
     check_nothing(c, "timed out: no whole answer within 500 ms; nothing was written")

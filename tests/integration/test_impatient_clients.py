@@ -7,7 +7,7 @@ import os
 
 from calls import profile_request
 from checks import SLOWNESS
-from fixture import SANITIZERS, check, equal, find_proftapd, read_status, run, schema, test, wait_until
+from fixture import SANITIZERS, check, equal, find_proftapd, read_status, run, schema, timed, wait_until
 from http2 import (DATA, END_HEADERS, END_STREAM, HEADERS, OK, PROFILE, TERMINATE, Connection, frame,
                    indexed_headers, message)
 from peers import check_free, unharmed
@@ -59,7 +59,7 @@ class Streamed:
 
 
 def on_both(check_one):
-    """Makes a test of both services. Clients that have gone leave no descriptor and no thread."""
+    """Makes a timed test of both services. Clients that have gone leave no descriptor and no thread."""
     def both(t):
         for service in (Unary, Streamed):
             with unharmed(t, sleeps=False) as target:
@@ -70,7 +70,7 @@ def on_both(check_one):
                 wait_until(lambda: count_held(server) <= before + N_LATE, f"{before} descriptors and threads",
                            5 * SLOWNESS)
     both.__name__ = check_one.__name__
-    return test(both)
+    return timed(both)
 
 
 def count_held(server):
@@ -136,7 +136,7 @@ def a_deadline_of_10_ms_ends_a_capture_of_a_second(t, target, service):
         check_free(t, target)
 
 
-@test
+@timed
 def a_thousand_connections_leave_nothing(t):
     with unharmed(t) as target:
         server = find_proftapd(target.pid)
@@ -184,7 +184,7 @@ class Terminator:
         return n
 
 
-@test
+@timed
 def a_hundred_thousand_terminates_end_nothing(t):
     n = N_TERMINATES if SANITIZERS == "no" else 1000
     with unharmed(t, sleeps=False) as target:

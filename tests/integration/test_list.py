@@ -15,7 +15,7 @@ import time
 
 from checks import SLOWNESS, in_time
 from fixture import (NOBODY, SANITIZERS, Skip, check, contains, equal, find_proftapd, find_proftapds, free_port,
-                     need_root, read_status, run, test, wait_until)
+                     need_root, read_status, run, test, timed, wait_until)
 from processes import PROFTAP, TARGET, Process, Target, is_free
 from terminal import run_on_terminal
 from trace_file import Trace
@@ -171,7 +171,7 @@ def leftovers_of_a_killed_server_are_removed(t):
     wait_until(lambda: listed(t) == {} and sockets(t) == [], "a proftap list to remove the sockets")
 
 
-@test
+@timed
 def stopped_servers_take_one_bound_together(t):
     """proftap list waits one second for all stopped servers together, and not one second for each."""
     name = f"alive-{os.getpid()}"
@@ -445,7 +445,7 @@ def absent_target_is_reported(t):
              "no server there: the program has ended", "a socket that nobody has")
 
 
-@test
+@timed
 def a_number_is_nobody_elses_business(t):
     """Other servers are not asked: one that does not answer would delay the client."""
     target = serve(t)

@@ -9,7 +9,7 @@ import time
 
 from checks import not_void
 from clocked_server import ClockedServer
-from fixture import check, contains, equal, find_proftapd, run, test, wait_until
+from fixture import check, contains, equal, find_proftapd, run, staged, test, wait_until
 from processes import PROFTAP, Process, halt
 from pulses import Pulses
 from trace_file import Trace, schema
@@ -92,7 +92,7 @@ def find_firsts(t, targets, pulses):
     return found
 
 
-@test
+@staged
 def all_record_from_the_agreed_instant_on(t):
     targets = [t.target().serve() for _ in range(3)]
     pulses = [Pulses(t, target) for target in targets]

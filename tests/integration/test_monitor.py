@@ -8,7 +8,7 @@ import time
 from calls import ANALYSIS, PROFILER, Calls, profile_request, trace_of
 from checks import not_void
 from children import tree_request
-from fixture import SANITIZERS, check, contains, equal, run, schema, test, wait_until
+from fixture import SANITIZERS, check, contains, equal, run, schema, staged, test, wait_until
 from http2 import INVALID_ARGUMENT, RESOURCE_EXHAUSTED, UNAVAILABLE
 
 MONITOR, PROFILE = PROFILER + "Monitor", PROFILER + "Profile"
@@ -110,7 +110,7 @@ def children_are_measured_with_their_parent(t):
     check(abs(100 - together / n - reply.monitor_result.device_idle_time_percent) < 0.2, f"idle: {reply}")
 
 
-@test
+@staged
 def a_running_session_is_not_disturbed_and_a_new_one_comes_first(t):
     target = t.target().serve()
     with Calls(target) as calls:

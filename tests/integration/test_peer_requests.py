@@ -12,7 +12,7 @@ import subprocess
 import time
 
 from checks import in_time
-from fixture import PROFTAP, check, contains, equal, run, schema, test
+from fixture import PROFTAP, check, contains, equal, run, schema, test, timed
 from http2 import INVALID_ARGUMENT, OK, PREFACE, PROFILE, TERMINATE, UNIMPLEMENTED, Connection, message
 from peers import profile, refused, request, unharmed
 
@@ -25,7 +25,7 @@ def read_all(sock):
     return data
 
 
-@test
+@timed
 def request_that_is_no_protobuf_is_invalid(t):
     with unharmed(t) as target, Connection(target.port) as c:
         for body in (b"\xff" * 100, b"\x0a\xff\xff\xff\xff\x0f", b"\x08", b"\x42\x7f\x00"):
@@ -35,7 +35,7 @@ def request_that_is_no_protobuf_is_invalid(t):
                 "is not a TerminateRequest")
 
 
-@test
+@timed
 def methods_that_nobody_knows_are_unimplemented(t):
     with unharmed(t) as target, Connection(target.port) as c:
         for path in ("/tensorflow.ProfilerService/Profiles", "/proftap.v2.Profiler/Capture",
@@ -43,7 +43,7 @@ def methods_that_nobody_knows_are_unimplemented(t):
             refused(t, c, path, message(b""), UNIMPLEMENTED, "no such method")
 
 
-@test
+@timed
 def the_content_type_does_not_matter(t):
     """gRPC accepts any content type, so a message is judged by its bytes alone."""
     with unharmed(t) as target, Connection(target.port) as c:
@@ -53,7 +53,7 @@ def the_content_type_does_not_matter(t):
                     INVALID_ARGUMENT, "is not a TerminateRequest", content_type=kind)
 
 
-@test
+@timed
 def a_request_of_100_mb_is_refused(t):
     with unharmed(t) as target, Connection(target.port) as c:
         body = struct.pack(">BI", 0, 100 << 20) + bytes(100 << 20)
@@ -61,7 +61,7 @@ def a_request_of_100_mb_is_refused(t):
         check(reply.status != OK, f"said {reply}")
 
 
-@test
+@timed
 def a_gzip_bomb_stays_packed(t):
     with unharmed(t) as target, Connection(target.port) as c:
         bomb = gzip.compress(bytes(100 << 20), 1)
@@ -69,7 +69,7 @@ def a_gzip_bomb_stays_packed(t):
                 extra=[("grpc-encoding", "gzip")])
 
 
-@test
+@timed
 def values_out_of_range_are_told_by_name(t):
     with unharmed(t) as target, Connection(target.port) as c:
         for options, words in (({"version": 1, "host_tracer_level": 9}, "host_tracer_level: 9"),
@@ -240,7 +240,7 @@ def every_field_is_done_or_warned_of_or_refused(t):
             check_one_warning(f"mask {mask:x}", c.call(PROFILE, message(made.SerializeToString())), words)
 
 
-@test
+@timed
 def nothing_is_written_where_a_client_says(t):
     """Stock servers write to the path in the request, as the program's user, for everybody who can reach the port."""
     with unharmed(t, sleeps=False) as target, Connection(target.port) as c:
@@ -252,7 +252,7 @@ def nothing_is_written_where_a_client_says(t):
         equal(sorted(t.dir.rglob("*")), before, "files")
 
 
-@test
+@timed
 def http1_gets_an_answer_that_names_grpc(t):
     with unharmed(t) as target:
         for line in ("GET / HTTP/1.1", "POST /v1/metrics HTTP/1.1"):
@@ -263,7 +263,7 @@ def http1_gets_an_answer_that_names_grpc(t):
             contains(answer, "this port speaks gRPC", "the answer")
 
 
-@test
+@timed
 def tls_and_noise_are_hung_up_on_at_once(t):
     hello = bytes.fromhex("1603010200010001fc0303") + bytes(range(256)) * 2
     with unharmed(t) as target:

@@ -5,13 +5,13 @@ import signal
 import time
 
 from calls import Calls
-from fixture import check, equal, find_proftapd, read_status, run, test, wait_until
+from fixture import check, equal, find_proftapd, read_status, run, timed, wait_until
 from http2 import INTERNAL, OK, PROFILE, Connection
 from peers import check_free, check_next_capture, profile, start_profile, unharmed
 from processes import is_recording
 
 
-@test
+@timed
 def a_duration_of_0_is_a_capture_of_nothing(t):
     with unharmed(t, sleeps=False) as target, Connection(target.port) as c:
         equal(c.finish(start_profile(t, target, c, duration_ms=0)).status, OK, "gRPC status")
@@ -36,18 +36,18 @@ def check_busy(t, target):
     wait_until(is_busy, "the session to be busy", 5)
 
 
-@test
+@timed
 def a_duration_of_2_to_the_63_is_without_end(t):
     check_endless(t, duration_ms=1 << 63)
 
 
-@test
+@timed
 def a_negative_duration_is_without_end(t):
     """The field duration_ms is unsigned, so -1 is sent as 2**64 - 1."""
     check_endless(t, duration_ms=(1 << 64) - 1)
 
 
-@test
+@timed
 def a_start_in_2_to_the_63_ns_is_waited_for(t):
     """The waiting capture keeps no other client out, and Terminate ends it."""
     with unharmed(t, sleeps=False) as target, Connection(target.port) as c:
@@ -61,7 +61,7 @@ def a_start_in_2_to_the_63_ns_is_waited_for(t):
         equal(c.finish(stream).status, OK, "gRPC status")
 
 
-@test
+@timed
 def a_client_killed_in_mid_capture_frees_the_session(t):
     with unharmed(t, sleeps=False) as target:
         for number in (signal.SIGKILL,) * 3:
@@ -71,7 +71,7 @@ def a_client_killed_in_mid_capture_frees_the_session(t):
             check_free(t, target)
 
 
-@test
+@timed
 def a_reader_that_stops_holds_up_nobody(t):
     with unharmed(t, sleeps=False) as target, Connection(target.port, window=0) as c:
         target.send("await 1", "burst 60000")

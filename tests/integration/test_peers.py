@@ -11,7 +11,7 @@ import time
 from pathlib import Path
 
 from checks import in_time
-from fixture import SANITIZERS, check, equal, find_proftapd, read_fds, run, test, wait_until
+from fixture import SANITIZERS, check, equal, find_proftapd, read_fds, run, test, timed, wait_until
 from http2 import (CANCEL, CONTINUATION, END_HEADERS, HEADERS, PING, PREFACE, PROFILE, RST_STREAM,
                    SETTINGS, UNIMPLEMENTED, Connection, frame, header, indexed_headers, message,
                    request_headers)
@@ -21,7 +21,7 @@ from peers import check_next_capture, unharmed
 SILENCE_S = 3
 
 
-@test
+@timed
 def streams_that_are_reset_at_once_end_the_connection(t):
     """20,000 streams are half a megabyte of frames. With TSan each takes a hundred times as long, so there are 400."""
     headers, again = indexed_headers(PROFILE)
@@ -39,7 +39,7 @@ def streams_that_are_reset_at_once_end_the_connection(t):
         c.wait_for_close(5)
 
 
-@test
+@timed
 def streams_that_are_reset_one_by_one_end_the_connection(t):
     """Few streams are open at a time: the peer begins one only when the server has read the last one's reset."""
     headers, again = indexed_headers(PROFILE)
@@ -54,7 +54,7 @@ def streams_that_are_reset_one_by_one_end_the_connection(t):
         check(c.closed, "still connected")
 
 
-@test
+@timed
 def streams_beyond_the_limit_end_the_connection(t):
     """The peer never acknowledges the settings, so their limit does not bind it."""
     headers, again = indexed_headers(PROFILE)
@@ -68,7 +68,7 @@ def streams_beyond_the_limit_end_the_connection(t):
         c.wait_for_close(5)
 
 
-@test
+@timed
 def pings_without_end_are_borne(t):
     with unharmed(t) as target, Connection(target.port) as c:
         c.polite = False
@@ -83,7 +83,7 @@ def pings_without_end_are_borne(t):
         equal(reply.status, UNIMPLEMENTED, "a call behind the pings")
 
 
-@test
+@timed
 def settings_without_end_are_borne(t):
     with unharmed(t) as target, Connection(target.port) as c:
         c.polite = False
@@ -91,7 +91,7 @@ def settings_without_end_are_borne(t):
             c.send(frame(SETTINGS) * 1000)
 
 
-@test
+@timed
 def silent_connections_are_gone_soon(t):
     with unharmed(t, sleeps=False) as target, contextlib.ExitStack() as stack:
         silent = [stack.enter_context(Connection(target.port, greets=False)) for _ in range(500)]
@@ -117,7 +117,7 @@ def check_has_let_go(server, n_before=4):
     wait_until(lambda: count_sockets(server) <= n_before, "descriptors to be closed", 5)
 
 
-@test
+@timed
 def half_a_greeting_is_gone_soon(t):
     with unharmed(t) as target, Connection(target.port, greets=False) as c:
         started = time.monotonic()
@@ -127,7 +127,7 @@ def half_a_greeting_is_gone_soon(t):
         in_time(time.monotonic() - started, SILENCE_S, "the end of the connection")
 
 
-@test
+@timed
 def clients_that_go_away_leave_nothing(t):
     with unharmed(t) as target:
         server = find_proftapd(target.pid)
@@ -172,7 +172,7 @@ def a_server_without_descriptors_rests(t):
     check_next_capture(t, target)
 
 
-@test
+@timed
 def more_connections_than_are_served_are_refused(t):
     with unharmed(t) as target:
         with contextlib.ExitStack() as stack:
@@ -199,12 +199,12 @@ def connections_leave_descriptors_to_the_server_itself(t):
     equal(find_proftapd(target.pid), server, "proftapd")
 
 
-@test
+@timed
 def headers_without_end_end_the_connection(t):
     check_endless_headers(t, polite=True)
 
 
-@test
+@timed
 def headers_without_end_and_without_limits_end_the_connection(t):
     """The limits bind only peers that have acknowledged them."""
     check_endless_headers(t, polite=False)
@@ -223,7 +223,7 @@ def check_endless_headers(t, polite):
         check_has_let_go(find_proftapd(target.pid))
 
 
-@test
+@timed
 def frames_that_make_no_sense_end_the_connection(t):
     with unharmed(t) as target:
         for bad in (frame(HEADERS, END_HEADERS, 2, b"\x82"), frame(HEADERS, END_HEADERS, 1, b"\xff" * 50),

@@ -3,7 +3,7 @@
 """Tests that clients of proftap.v1.Profiler that read slowly or leave do not block others."""
 from calls import PROFILER, profile_request
 from checks import SLOWNESS, wait_in_time
-from fixture import LONG_MS, check, contains, equal, run, test, wait_until
+from fixture import LONG_MS, check, contains, equal, run, test, timed, wait_until
 from http2 import OK, RESOURCE_EXHAUSTED
 from profiler import RECORDING, Profiler, await_no_stream, count_streams
 
@@ -12,7 +12,7 @@ MAX_STREAMS = 8
 MANY_SPANS = 20000
 
 
-@test
+@timed
 def a_client_that_leaves_frees_the_session(t):
     target = t.target().serve()
     for leave in ("cancel", "close"):

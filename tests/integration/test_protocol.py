@@ -5,7 +5,7 @@ import time
 
 from calls import BUSY, PROFILER, UINT64_MAX, Calls, profile_request, trace_of
 from checks import not_void
-from fixture import check, contains, equal, run, test, wait_until
+from fixture import check, contains, equal, run, staged, test, wait_until
 from http2 import INTERNAL, OK
 from pulses import Pulses
 
@@ -66,7 +66,7 @@ def start_in(calls, pulses, wait_ms):
     return late, first
 
 
-@test
+@staged
 def a_start_in_the_future_is_kept_to_a_millisecond(t):
     target = t.target().serve()
     pulses = Pulses(t, target)
@@ -79,7 +79,7 @@ def a_start_in_the_future_is_kept_to_a_millisecond(t):
             not_void(len(found) < N_TRIES, f"{wait_ms} ms ahead: (late, first event) in ns: {found}")
 
 
-@test
+@staged
 def events_before_an_agreed_start_are_no_loss(t):
     target = t.target().serve(0, RING_BYTES)
     with Calls(target) as calls:
@@ -96,7 +96,7 @@ def events_before_an_agreed_start_are_no_loss(t):
     equal(list(trace.space.warnings), [], "warnings")
 
 
-@test
+@staged
 def a_capture_that_ends_before_its_start_is_empty(t):
     target = t.target().serve()
     with Calls(target) as calls:
@@ -126,7 +126,7 @@ def nothing_from_before_the_agreed_start_is_in_the_trace(t):
     equal([w for w in trace.space.warnings if "damaged" in w], [], "warnings")
 
 
-@test
+@staged
 def a_delayed_start_keeps_nobody_out_before_its_time(t):
     target = t.target().serve()
     with Calls(target) as calls:

@@ -12,8 +12,7 @@ import time
 
 from checks import not_void
 from fake_server import FakeServer, field, space
-from fixture import (SANITIZERS, check, contains, equal, find_proftapd, run, schema, test,
-                     wait_until)
+from fixture import SANITIZERS, check, contains, equal, find_proftapd, run, schema, staged, test, wait_until
 from processes import PROFTAP
 
 ROUNDS = {"alpha": 100, "beta": 50, "gamma": 7}
@@ -129,17 +128,17 @@ def check_everything(t, *options):
     check(b"group_id" not in trace.bytes, "group_id is in the file: XProf would not group again")
 
 
-@test
+@staged
 def every_event_arrives_on_its_thread_with_its_values(t):
     check_everything(t)
 
 
-@test
+@staged
 def every_event_arrives_through_a_file(t):
     check_everything(t, "-o", "ptap_spool_window_bytes=4096")
 
 
-@test
+@staged
 def the_session_is_described_as_stock_servers_do(t):
     _, _, capture, (before_ns, after_ns) = record_rounds(t, "-o", "host_tracer_level=1")
     trace = capture.trace
@@ -160,14 +159,14 @@ def the_session_is_described_as_stock_servers_do(t):
             equal([m.id for m in kind.values()], list(kind), f"ids in {plane.name}")
 
 
-@test
+@staged
 def levels_decide_what_is_recorded(t):
     for level in (1, 3):
         _, tids, capture, _ = record_rounds(t, "-o", f"host_tracer_level={level}")
         check_threads(capture.trace, tids, level)
 
 
-@test
+@staged
 def files_and_summary_are_as_promised(t):
     target, _, capture, _ = record_rounds(t)
     n = sum(ROUNDS.values())
@@ -203,7 +202,7 @@ def two_captures_in_one_second_get_two_runs(t):
     equal(len(runs), 2, f"runs {runs}")
 
 
-@test
+@staged
 def times_are_those_that_the_target_measured(t):
     target = t.target().serve()
     capture = t.record(target, 1000)

@@ -14,9 +14,8 @@ import subprocess
 import sys
 import time
 
-from checks import Late, in_time, not_void
-from fixture import (check, contains, equal, find_proftapds, free_port, is_alive, run, test,
-                     wait_until)
+from checks import in_time, not_void
+from fixture import check, contains, equal, find_proftapds, free_port, is_alive, run, staged, test, timed, wait_until
 from processes import LIBRARY, PROFTAP, TARGET, Process
 from running import SHELL, find_files, finish, make_environment, need_preload, obey, record, start
 from trace_file import Trace
@@ -38,14 +37,14 @@ def options_are_of_the_recording(t):
         process.path.unlink()
 
 
-@test
+@timed
 def a_program_waits_for_a_recording_without_annotations_no_longer_than_for_others(t):
     """Otherwise it would wait for 5 s, all of which would be recorded."""
     process = record(t, "/bin/true", options=("--host_tracer_level", "0"))
     in_time(process.trace.duration_ms / 1000, 4, "the recording")
 
 
-@test
+@timed
 def a_program_whose_recording_cannot_be_written_does_not_wait_for_it(t):
     need_preload()
     (t.dir / "file").write_text("")
@@ -209,7 +208,7 @@ def ask(process, *commands):
     return [process.read_line() for _ in commands]
 
 
-@test
+@staged
 def a_program_that_becomes_itself_again_keeps_its_port(t):
     need_preload()
     port = free_port()
@@ -248,7 +247,7 @@ def a_program_with_a_server_of_its_own_does_not_fail(t):
     equal(process.trace.count("burst"), 10, "spans")
 
 
-@test
+@staged
 def the_first_milliseconds_alone(t):
     need_preload()
     process = start(t, "--duration", "200", "--log_dir", t.dir / "logs", SHELL, "-c",
@@ -260,8 +259,7 @@ def the_first_milliseconds_alone(t):
     trace = Trace(find_files(t)[0])
     contains(finish(process, 3).stderr, f"captured {trace.duration_ms} ms of sh", "the summary")
     # The recording begins with the program, whose server may not listen yet at the first try.
-    if trace.duration_ms < 200:
-        raise Late(f"{trace.duration_ms} ms were recorded")
+    not_void(trace.duration_ms >= 200, f"{trace.duration_ms} ms were recorded")
 
 
 @test

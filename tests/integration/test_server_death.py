@@ -6,8 +6,8 @@ import signal
 
 from cgroup import MemoryCgroup
 from checks import wait_in_time
-from fixture import (SANITIZERS, check, contains, equal, find_proftapd, find_proftapds, is_alive,
-                     read_fds, read_shared_kib, run, test, wait_until)
+from fixture import (SANITIZERS, check, contains, equal, find_proftapd, find_proftapds, is_alive, read_fds,
+                     read_shared_kib, run, timed, wait_until)
 
 N_DEATHS = 20
 # The kernel wakes the control thread within 0.1 ms; a busy machine adds the rest.
@@ -26,7 +26,7 @@ def check_is_off(target):
     equal(target.ask("enabled 1"), "0", "ptap_enabled(1)")
 
 
-@test
+@timed
 def start_works_again_on_the_same_port_20_times(t):
     target = t.target().serve()
     port = target.port
@@ -42,7 +42,7 @@ def start_works_again_on_the_same_port_20_times(t):
         equal(sorted(target.thread_names().values()), ["ptap-control", "target"], "threads")
 
 
-@test
+@timed
 def every_capture_that_was_cut_leaves_a_program_that_can_record(t):
     target = t.target().serve()
     shared_kib = []
@@ -61,7 +61,7 @@ def every_capture_that_was_cut_leaves_a_program_that_can_record(t):
     check(shared_kib[-1] - shared_kib[0] < 1024, f"KiB of shared memory kept: {shared_kib}")
 
 
-@test
+@timed
 def an_oom_kill_of_the_server_is_one_of_its_deaths(t):
     """The kernel kills the server first, because its data is charged to a cgroup without room."""
     cgroup = MemoryCgroup(t)
@@ -80,7 +80,7 @@ def an_oom_kill_of_the_server_is_one_of_its_deaths(t):
     equal(t.emit(target, 200, "burst 10").trace.count("burst"), 10, "spans of the next server")
 
 
-@test
+@timed
 def the_oom_killer_is_offered_the_server_first(t):
     target = t.target()
     for own, expected in ((0, 500), (300, 800), (900, 1000)):

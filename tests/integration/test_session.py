@@ -7,10 +7,10 @@ import re
 import signal
 import time
 
-from checks import SLOWNESS, Late, wait_in_time
+from checks import SLOWNESS, not_void, wait_in_time
 from fake_server import FakeServer, field, space
 from fixture import LONG_MS as BEGUN_MS
-from fixture import SESSION, check, contains, equal, find_proftapd, run, test, wait_until
+from fixture import SESSION, check, contains, equal, find_proftapd, run, staged, test, timed, wait_until
 from processes import halt
 from profiler import Profiler
 from trace_file import Trace
@@ -86,7 +86,7 @@ def two_captures_of_two_targets_do_not_meet(t):
         equal(t.stop(target, capture).trace.count("burst"), n, f"spans of target {n}")
 
 
-@test
+@staged
 def captures_in_one_second_get_runs_of_their_own(t):
     log_dir = t.dir / "logs"
     server = FakeServer(t, lambda c: c.reply(field(8, space(3))))
@@ -97,8 +97,7 @@ def captures_in_one_second_get_runs_of_their_own(t):
     equal(len(set(runs)), 3, f"runs: {runs}")
     equal([Trace(path).count("span") for path in paths], [3, 3, 3], "spans")
     # Three captures fit into two seconds, unless the machine is slow.
-    if not any(run_name.endswith("_2") for run_name in runs):
-        raise Late(f"no two in one second: {runs}")
+    not_void(any(run_name.endswith("_2") for run_name in runs), f"no two in one second: {runs}")
 
 
 @test
@@ -151,7 +150,7 @@ def a_key_held_down_gives_up_too(t):
     os.kill(server, signal.SIGCONT)
 
 
-@test
+@timed
 def a_client_that_dies_frees_the_target_within_100_ms(t):
     target = t.target().serve()
     capture = t.record(target, LONG_MS)
@@ -170,7 +169,7 @@ def end_a_large_recording(t, target):
     return capture, time.monotonic()
 
 
-@test
+@timed
 def a_client_that_dies_frees_the_target_while_much_is_put_together(t):
     target = t.target().serve(0, 64 << 20)
     with Profiler(target) as calls:

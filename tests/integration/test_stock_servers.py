@@ -13,7 +13,7 @@ import stock_program
 from checks import SLOWNESS, in_time
 from doctors import expect, findings
 from fake_server import FakeServer, field, space
-from fixture import check, contains, equal, need_no_sanitizer, run, schema, test, wait_until
+from fixture import check, contains, equal, need_no_sanitizer, run, schema, test, timed, wait_until
 from processes import PROFTAP, Process, free_port, halt
 from running import LIBRARY, make_environment
 from stock_program import StockProgram
@@ -340,7 +340,7 @@ signal.pause()
 """
 
 
-@test
+@timed
 def other_listeners_are_left_alone(t):
     """The list connects to no program without a sign of a stock server. A silent program with one delays nobody."""
     other = StockProgram(t, "other", "libother.so")

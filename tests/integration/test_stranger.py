@@ -13,8 +13,7 @@ import threading
 
 from checks import in_time
 from fake_server import Connection, FakeServer
-from fixture import (check, contains, equal, find_proftapd, free_port, read_status, run, test,
-                     wait_until)
+from fixture import check, contains, equal, find_proftapd, free_port, read_status, run, test, timed, wait_until
 from http2 import DATA, END_STREAM
 from processes import PROFTAP
 
@@ -73,7 +72,7 @@ def check_stranger(t, port, said, *options, within_s=SILENCE_S):
     in_time(capture.elapsed_s, within_s, "the reason")
 
 
-@test
+@timed
 def a_web_server_is_recognised(t):
     check_stranger(t, serve(t, http.server.ThreadingHTTPServer, Quiet), 'it said "', within_s=3)
 
@@ -86,7 +85,7 @@ class Content(socketserver.BaseRequestHandler):
         self.request.sendall(b"HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nhi")
 
 
-@test
+@timed
 def a_web_server_that_answers_200_is_recognised(t):
     port = serve(t, socketserver.ThreadingTCPServer, Content)
     check_stranger(t, port, 'it said "HTTP/1.1 200 OK"', within_s=3)
@@ -96,24 +95,24 @@ def a_web_server_that_answers_200_is_recognised(t):
         contains(done.stderr, 'something else listens on that port: it said "HTTP/1.1 200 OK"', "standard error")
 
 
-@test
+@timed
 def a_server_that_speaks_first_is_recognised(t):
     check_stranger(t, serve(t, socketserver.ThreadingTCPServer, Banner), "SSH-2.0-OpenSSH_9.2p1",
                    within_s=3)
 
 
-@test
+@timed
 def a_line_protocol_is_recognised_and_its_colours_are_not_shown(t):
     check_stranger(t, serve(t, socketserver.ThreadingTCPServer, Redis),
                    "it said \"-ERR unknown command '.[31mPRI'\"", within_s=3)
 
 
-@test
+@timed
 def a_tls_server_is_recognised(t):
     check_stranger(t, serve(t, socketserver.ThreadingTCPServer, Tls), "it wants TLS", within_s=3)
 
 
-@test
+@timed
 def a_server_that_answers_with_an_alert_is_tls(t):
     class Alert(socketserver.BaseRequestHandler):
         """Answers like OpenSSL's own server: a fatal alert, protocol_version."""
@@ -124,14 +123,14 @@ def a_server_that_answers_with_an_alert_is_tls(t):
     check_stranger(t, serve(t, socketserver.ThreadingTCPServer, Alert), "it wants TLS", within_s=3)
 
 
-@test
+@timed
 def a_silent_server_is_given_up_long_before_the_timeout(t):
     with socket.create_server(("127.0.0.1", 0)) as silent:
         check_stranger(t, silent.getsockname()[1], "it accepts the connection and sends nothing",
                        within_s=10)
 
 
-@test
+@timed
 def a_silent_server_is_not_called_slow(t):
     """The client reports the silence even if the user's timeout ends first."""
     with socket.create_server(("127.0.0.1", 0)) as silent:
@@ -139,7 +138,7 @@ def a_silent_server_is_not_called_slow(t):
                        "--timeout", "300", within_s=4)
 
 
-@test
+@timed
 def a_web_server_that_speaks_http2_is_recognised(t):
     port = FakeServer(t, lambda c: c.headers(end=True, content_type="text/html")).port
     check_stranger(t, port, "it speaks HTTP/2 and not gRPC", within_s=3)
@@ -157,14 +156,14 @@ def a_page_for_an_answer_is_recognised(t):
         equal((c.stdout, c.left()), ("", []), "standard output and what is left")
 
 
-@test
+@timed
 def a_grpc_server_without_the_profiler_service_is_recognised(t):
     port = FakeServer(t, lambda c: c.fail(12, "unknown service")).port
     check_stranger(t, port, "a server without the profiler service; it answered UNIMPLEMENTED: "
                    "unknown service", within_s=3)
 
 
-@test
+@timed
 def a_stopped_server_is_not_waited_for(t):
     target = t.target().serve()
     server = find_proftapd(target.pid)

@@ -10,8 +10,8 @@ import subprocess
 import time
 
 from checks import in_time
-from fixture import (NOBODY, SANITIZERS, check, contains, equal, find_proftapd, find_proftapds,
-                     need_root, read_status, run, test, wait_until)
+from fixture import (NOBODY, SANITIZERS, check, contains, equal, find_proftapd, find_proftapds, need_root,
+                     read_status, run, test, timed, wait_until)
 from processes import PROFTAP
 from trace_file import Trace
 
@@ -91,7 +91,7 @@ def a_relative_directory_is_the_programs_at_the_start(t):
     equal(Trace(only_file(t.dir / "work/my/logs")).count("burst"), 3, "spans")
 
 
-@test
+@timed
 def a_capture_keeps_a_trace_out_and_a_trace_a_capture(t):
     target = t.target().serve()
     log_dir = t.dir / "logs"
@@ -221,7 +221,7 @@ def a_duration_ends_the_trace_and_a_delay_begins_it(t):
     check(200e6 <= length_ns < 2e9, f"it recorded {length_ns} ns")
 
 
-@test
+@timed
 def a_trace_can_be_ended_before_its_time(t):
     target = t.target()
     log_dir = t.dir / "logs"
@@ -271,7 +271,7 @@ def a_server_may_be_started_after_a_trace_of_its_own(t):
     equal(t.emit(target, 200, "burst 4").trace.count("burst"), 4, "spans of a capture")
 
 
-@test
+@timed
 def stopping_the_server_ends_its_trace_with_the_data(t):
     for has_server in (True, False):
         target = t.target()

@@ -11,8 +11,7 @@ import sys
 import time
 
 from checks import Late
-from fixture import (NOBODY, SANITIZERS, Skip, check, contains, equal, free_port, need_root, run,
-                     test)
+from fixture import NOBODY, SANITIZERS, Skip, check, contains, equal, free_port, need_root, run, test, timed
 from processes import LIBRARY, PROFTAP, PROFTAPD, Process
 from profiler import Profiler, set_options
 from running import record
@@ -148,7 +147,7 @@ def record_writing(t, host, wait_s):
     return trace, sample_times_ns(trace, "process write bytes/s")[-2] > written_ns
 
 
-@test
+@timed
 def memory_and_io_are_what_the_program_did(t):
     host = start_host(t)
     for wait_s in (0.3, 1, 3, 9):
@@ -245,7 +244,7 @@ def unreadable_counters_are_left_out(t):
     check(PROCESS <= set(trace.usage), f"counters: {sorted(trace.usage)}")
 
 
-@test
+@timed
 def a_thousand_threads_are_sampled_within_bounds(t):
     host = start_host(t)
     host.send("threading.stack_size(65536); e = threading.Event(); "
@@ -308,7 +307,7 @@ def find_descendants(trace):
     return [trace.process(pid) for pid in pids]
 
 
-@test
+@timed
 def a_sum_has_what_descendants_use(t):
     for mode in ("waited", "ignored"):
         process = record(t, sys.executable, "-c", FAMILY, mode, options=("-o", "ptap_usage_interval_ms=20"))

@@ -8,7 +8,7 @@ import select
 import time
 
 from checks import contains, in_time
-from fixture import SANITIZERS, check, equal, read_fds, read_status, run, test, wait_until
+from fixture import SANITIZERS, check, equal, read_fds, read_status, run, test, timed, wait_until
 from hosts import start_target
 from memory_watch import MemoryWatch, read_memory_kib
 from processes import count_connections
@@ -46,7 +46,7 @@ class Standing:
         check(SANITIZERS != "no" or now < self.memory_kib + SLACK_KIB, f"memory: {self.memory_kib} KiB, and now {now}")
 
 
-@test
+@timed
 def a_thousand_peers_that_send_a_byte_a_second(t):
     web = Web(t)
     before = Standing(web)

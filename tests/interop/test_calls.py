@@ -15,7 +15,7 @@ NO_USAGE = {"ptap_usage_interval_ms": 0}
 UINT64_MAX = 2**64 - 1
 Code = grpc.StatusCode
 
-# Limits of proftap's own; a loaded machine gets three tries.
+# Limits of proftap's own, which assert_within() checks.
 TERMINATE_S = 0.3
 RELEASE_S = 0.1
 
@@ -41,7 +41,8 @@ def seconds_since(start):
 
 
 def assert_within(limit_s, measure):
-    """measure() returns seconds, of which the best of three counts."""
+    """measure() returns seconds. It is called up to three times and the best counts, because other work may hold the
+    machine's processors."""
     taken = []
     for _ in range(3):
         taken.append(measure())

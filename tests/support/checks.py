@@ -21,7 +21,11 @@ class Failure(Exception):
 
 
 class Late(Failure):
-    """A promise about time that was not kept: run() gives a loaded machine three tries."""
+    """A promised time was exceeded. A test with the mark @timed may run again after it."""
+
+
+class Void(Failure):
+    """The test could not set up its situation. A test with the mark @staged may run again after it."""
 
 
 class Skip(Exception):
@@ -48,9 +52,9 @@ def in_time(took_s, limit_s, what):
 
 
 def not_void(condition, message):
-    """Checks a precondition that the test set up and a loaded machine may have undone."""
+    """Checks a situation that the test set up and a busy machine may have undone."""
     if not condition:
-        raise Late(f"{message}: the test is void")
+        raise Void(f"{message}: the test is void")
 
 
 def wait_until(question, what, patience_s=PATIENCE_S):

@@ -2,7 +2,8 @@
 """The one fixture: a Case starts targets and captures and ends them; run() prints TAP.
 
 A test is a function with @test that takes a Case. It waits for what processes say, never for time;
-when it failed, the output of everything that it started is shown.
+when it failed, the output of everything that it started is shown. A failed test never runs again, unless
+it has the mark @timed or @staged, which gives the reason.
 """
 import contextlib
 import os
@@ -17,7 +18,7 @@ import traceback
 from pathlib import Path
 
 from calls import Calls
-from checks import Failure, Late, Skip, check, contains, equal, wait_until
+from checks import Failure, Late, Skip, Void, check, contains, equal, wait_until
 from processes import (PROFTAP, Capture, Target, describe_threads, find_proftapd, find_proftapds,
                        free_port, is_alive, is_halted, read_fds, read_shared_kib, read_status)
 from trace_file import load_schemas, schema
@@ -25,14 +26,14 @@ from trace_file import load_schemas, schema
 __all__ = ["NOBODY", "SANITIZERS", "SESSION", "Skip", "check", "contains", "equal", "find_proftapd",
            "find_proftapds", "free_port", "is_alive", "need_namespaces", "need_no_sanitizer",
            "need_no_tsan", "need_readable_tree", "need_root", "read_fds",
-           "read_shared_kib", "read_status", "run", "schema", "test", "wait_until"]
+           "read_shared_kib", "read_status", "run", "schema", "staged", "test", "timed", "wait_until"]
 
 SANITIZERS = os.environ.get("SANITIZERS", "no")
 NOBODY = 65534
 # The duration of captures that the test itself ends.
 SESSION = "until-stopped"
 LONG_MS = 60000
-# The number of runs that a late test gets.
+# The number of runs that a test with @timed or @staged gets.
 MAX_TRIES = 3
 
 
@@ -199,6 +200,21 @@ def test(function):
     return function
 
 
+def timed(function):
+    """Marks a test of a promised time, or of memory that grows until a thread runs. The machine exceeds such a limit when
+    other work holds its processors, so the test runs again after a Late, which in_time() raises."""
+    function.repeats_after = Late
+    return test(function)
+
+
+def staged(function):
+    """Marks a test that must act before a process goes on, e.g. end a conversion before it is complete. When other work
+    holds the processors, the test may come too late and shows nothing. So it runs again after a Void, which not_void()
+    raises."""
+    function.repeats_after = Void
+    return test(function)
+
+
 def run_one(function):
     """Returns None, or the reason of the failure. Ends all that the test started, in any case."""
     case = Case()
@@ -224,13 +240,14 @@ def run_one(function):
     return reason
 
 
-def try_one(function):
-    for _ in range(MAX_TRIES):
+def run_repeatedly(function):
+    """Runs a test, and again after the one kind of failure that its mark names. Returns the reason of the last failure."""
+    repeats_after = getattr(function, "repeats_after", ())
+    for n_left in reversed(range(MAX_TRIES)):
         reason = run_one(function)
-        if not isinstance(reason, Late):
-            break
-        print(f"# late: {reason}", flush=True)
-    return reason
+        if not n_left or not isinstance(reason, repeats_after):
+            return reason
+        print(f"# runs again: {reason}", flush=True)
 
 
 def restore_signals():
@@ -252,7 +269,7 @@ def run():
     for number, function in enumerate(wanted, 1):
         name = function.__name__.replace("_", " ")
         started = time.monotonic()
-        reason = try_one(function)
+        reason = run_repeatedly(function)
         if isinstance(reason, Failure):
             for line in str(reason).splitlines():
                 print(f"# {line}")
