@@ -12,6 +12,7 @@
 #include "lib/plugins/cuda/driver.h"
 #include "tests/cuda/host.h"
 #include "tests/cuda/libraries.h"
+#include "tests/unit/unit.h"
 
 static void check_said(const char *words)
 {
@@ -214,30 +215,23 @@ START_TEST(a_kind_that_is_refused_is_a_warning)
 }
 END_TEST
 
-int main(void)
-{
-	Suite *suite = suite_create("cuda begin");
-	TCase *tests = tcase_create("begin");
-	SRunner *runner = srunner_create(suite);
+static const struct unit_test tests[] = {
+	UNIT_TEST(a_program_that_has_not_begun_is_asked_again),
+	UNIT_LOOP(a_driver_that_does_not_work_is_explained,
+		sizeof answers_of_the_driver / sizeof answers_of_the_driver[0]),
+	UNIT_TEST(a_library_that_is_named_must_be_there),
+	UNIT_TEST(a_file_that_is_no_library_is_named_with_the_reason),
+	UNIT_TEST(a_library_of_another_kind_is_refused),
+	UNIT_TEST(a_version_before_11_8_is_too_old),
+	UNIT_TEST(a_version_that_is_not_told_is_explained),
+	UNIT_TEST(another_profiler_is_named_and_left_alone),
+	UNIT_TEST(a_profiler_without_a_name_is_reported),
+	UNIT_LOOP(refusal_of_cupti_is_explained,
+		sizeof answers_of_cupti / sizeof answers_of_cupti[0]),
+	UNIT_TEST(a_failure_in_the_middle_is_undone),
+	UNIT_TEST(failed_start_discards_records_of_other_users),
+	UNIT_TEST(a_kind_that_is_refused_is_a_warning),
+	{NULL},
+};
 
-	tcase_add_checked_fixture(tests, host_set_up, host_tear_down);
-	tcase_add_test(tests, a_program_that_has_not_begun_is_asked_again);
-	tcase_add_loop_test(tests, a_driver_that_does_not_work_is_explained, 0,
-		sizeof answers_of_the_driver / sizeof answers_of_the_driver[0]);
-	tcase_add_test(tests, a_library_that_is_named_must_be_there);
-	tcase_add_test(tests, a_file_that_is_no_library_is_named_with_the_reason);
-	tcase_add_test(tests, a_library_of_another_kind_is_refused);
-	tcase_add_test(tests, a_version_before_11_8_is_too_old);
-	tcase_add_test(tests, a_version_that_is_not_told_is_explained);
-	tcase_add_test(tests, another_profiler_is_named_and_left_alone);
-	tcase_add_test(tests, a_profiler_without_a_name_is_reported);
-	tcase_add_loop_test(tests, refusal_of_cupti_is_explained, 0,
-		sizeof answers_of_cupti / sizeof answers_of_cupti[0]);
-	tcase_add_test(tests, a_failure_in_the_middle_is_undone);
-	tcase_add_test(tests, failed_start_discards_records_of_other_users);
-	tcase_add_test(tests, a_kind_that_is_refused_is_a_warning);
-	suite_add_tcase(suite, tests);
-	srunner_run_all(runner, CK_ENV);
-	srunner_free(runner);
-	return 0;
-}
+UNIT_MAIN("begin", .set_up = host_set_up, .tear_down = host_tear_down, .tests = tests)

@@ -10,6 +10,7 @@
 #include <string.h>
 
 #include "tests/cuda/host.h"
+#include "tests/unit/unit.h"
 
 #define N_THREADS 64
 /* More than a buffer of 1 MiB holds. */
@@ -286,30 +287,23 @@ START_TEST(reader_is_gone)
 }
 END_TEST
 
-int main(void)
-{
-	Suite *suite = suite_create("cuda buffers");
-	TCase *tests = tcase_create("buffers");
-	SRunner *runner = srunner_create(suite);
+static const struct unit_test tests[] = {
+	UNIT_TEST(threads_that_are_gone_leave_their_records),
+	UNIT_TEST(all_threads_can_share_one_buffer),
+	UNIT_LOOP(full_buffers_are_read_while_it_records, 2),
+	UNIT_TEST(a_refusal_is_counted),
+	UNIT_TEST(the_next_capture_uses_the_new_buffer_size),
+	UNIT_TEST(a_version_that_needs_buffers_is_not_refused),
+	UNIT_TEST(exhausted_buffers_are_reported),
+	UNIT_TEST(records_dropped_by_cupti_are_counted),
+	UNIT_TEST(cupti_may_return_buffers_after_the_capture),
+	UNIT_TEST(cupti_may_request_buffers_after_the_capture),
+	UNIT_TEST(a_lock_of_cupti_over_its_callbacks_blocks_nobody),
+	UNIT_TEST(a_graph_of_many_nodes_is_whole),
+	UNIT_TEST(records_beyond_the_limit_are_counted),
+	UNIT_TEST(names_without_room_are_counted_by_kind),
+	UNIT_TEST(reader_is_gone),
+	{NULL},
+};
 
-	tcase_add_checked_fixture(tests, host_set_up, host_tear_down);
-	tcase_add_test(tests, threads_that_are_gone_leave_their_records);
-	tcase_add_test(tests, all_threads_can_share_one_buffer);
-	tcase_add_loop_test(tests, full_buffers_are_read_while_it_records, 0, 2);
-	tcase_add_test(tests, a_refusal_is_counted);
-	tcase_add_test(tests, the_next_capture_uses_the_new_buffer_size);
-	tcase_add_test(tests, a_version_that_needs_buffers_is_not_refused);
-	tcase_add_test(tests, exhausted_buffers_are_reported);
-	tcase_add_test(tests, records_dropped_by_cupti_are_counted);
-	tcase_add_test(tests, cupti_may_return_buffers_after_the_capture);
-	tcase_add_test(tests, cupti_may_request_buffers_after_the_capture);
-	tcase_add_test(tests, a_lock_of_cupti_over_its_callbacks_blocks_nobody);
-	tcase_add_test(tests, a_graph_of_many_nodes_is_whole);
-	tcase_add_test(tests, records_beyond_the_limit_are_counted);
-	tcase_add_test(tests, names_without_room_are_counted_by_kind);
-	tcase_add_test(tests, reader_is_gone);
-	suite_add_tcase(suite, tests);
-	srunner_run_all(runner, CK_ENV);
-	srunner_free(runner);
-	return 0;
-}
+UNIT_MAIN("buffers", .set_up = host_set_up, .tear_down = host_tear_down, .tests = tests)

@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "tests/cuda/host.h"
+#include "tests/unit/unit.h"
 
 #define N_THREADS 8
 #define N_LAUNCHES 500
@@ -277,29 +278,22 @@ START_TEST(captures_begin_and_end_while_threads_call)
 }
 END_TEST
 
-int main(void)
-{
-	Suite *suite = suite_create("cuda calls");
-	TCase *tests = tcase_create("calls");
-	SRunner *runner = srunner_create(suite);
+static const struct unit_test tests[] = {
+	UNIT_TEST(only_calls_that_use_the_device_or_wait_are_recorded),
+	UNIT_TEST(all_calls_are_there_on_request),
+	UNIT_TEST(an_end_without_a_beginning_ends_nothing),
+	UNIT_TEST(an_end_after_the_end_ends_what_was_begun),
+	UNIT_TEST(calls_beyond_the_limit_are_counted),
+	UNIT_LOOP(zero_and_less_are_no_limit, 2),
+	UNIT_TEST(only_the_first_devices_are_recorded_on_request),
+	UNIT_TEST(a_call_is_of_the_device_of_its_context),
+	UNIT_TEST(a_launch_of_a_graph_names_the_graph),
+	UNIT_TEST(nodes_are_noted_where_they_are_made),
+	UNIT_TEST(a_cupti_that_forgets_launches_is_helped),
+	UNIT_LOOP(a_cupti_that_knows_launches_is_believed, 2),
+	UNIT_TEST(many_threads_call_at_the_same_time),
+	UNIT_TEST(captures_begin_and_end_while_threads_call),
+	{NULL},
+};
 
-	tcase_add_checked_fixture(tests, host_set_up, host_tear_down);
-	tcase_add_test(tests, only_calls_that_use_the_device_or_wait_are_recorded);
-	tcase_add_test(tests, all_calls_are_there_on_request);
-	tcase_add_test(tests, an_end_without_a_beginning_ends_nothing);
-	tcase_add_test(tests, an_end_after_the_end_ends_what_was_begun);
-	tcase_add_test(tests, calls_beyond_the_limit_are_counted);
-	tcase_add_loop_test(tests, zero_and_less_are_no_limit, 0, 2);
-	tcase_add_test(tests, only_the_first_devices_are_recorded_on_request);
-	tcase_add_test(tests, a_call_is_of_the_device_of_its_context);
-	tcase_add_test(tests, a_launch_of_a_graph_names_the_graph);
-	tcase_add_test(tests, nodes_are_noted_where_they_are_made);
-	tcase_add_test(tests, a_cupti_that_forgets_launches_is_helped);
-	tcase_add_loop_test(tests, a_cupti_that_knows_launches_is_believed, 0, 2);
-	tcase_add_test(tests, many_threads_call_at_the_same_time);
-	tcase_add_test(tests, captures_begin_and_end_while_threads_call);
-	suite_add_tcase(suite, tests);
-	srunner_run_all(runner, CK_ENV);
-	srunner_free(runner);
-	return 0;
-}
+UNIT_MAIN("calls", .set_up = host_set_up, .tear_down = host_tear_down, .tests = tests)

@@ -12,6 +12,7 @@
 #include <unistd.h>
 
 #include "tests/cuda/host.h"
+#include "tests/unit/unit.h"
 
 /* A context that the program creates. */
 #define OWN 3u
@@ -201,20 +202,13 @@ START_TEST(a_kernel_that_never_ends_holds_nobody_up)
 }
 END_TEST
 
-int main(void)
-{
-	Suite *suite = suite_create("cuda contexts");
-	TCase *tests = tcase_create("contexts");
-	SRunner *runner = srunner_create(suite);
+static const struct unit_test tests[] = {
+	UNIT_LOOP(a_context_that_is_destroyed_leaves_its_records, 2),
+	UNIT_TEST(a_capture_waits_for_contexts_that_the_program_made),
+	UNIT_TEST(a_capture_waits_for_the_contexts_of_its_launches_only),
+	UNIT_TEST(a_context_that_is_waited_for_is_not_destroyed),
+	UNIT_TEST(a_kernel_that_never_ends_holds_nobody_up),
+	{NULL},
+};
 
-	tcase_add_checked_fixture(tests, set_up, tear_down);
-	tcase_add_loop_test(tests, a_context_that_is_destroyed_leaves_its_records, 0, 2);
-	tcase_add_test(tests, a_capture_waits_for_contexts_that_the_program_made);
-	tcase_add_test(tests, a_capture_waits_for_the_contexts_of_its_launches_only);
-	tcase_add_test(tests, a_context_that_is_waited_for_is_not_destroyed);
-	tcase_add_test(tests, a_kernel_that_never_ends_holds_nobody_up);
-	suite_add_tcase(suite, tests);
-	srunner_run_all(runner, CK_ENV);
-	srunner_free(runner);
-	return 0;
-}
+UNIT_MAIN("contexts", .set_up = set_up, .tear_down = tear_down, .tests = tests)

@@ -10,6 +10,7 @@
 
 #include "lib/plugins/cuda/pm_plan.h"
 #include "tests/cuda/host.h"
+#include "tests/unit/unit.h"
 
 START_TEST(samples_are_counters)
 {
@@ -288,35 +289,27 @@ START_TEST(a_list_is_of_whole_names)
 }
 END_TEST
 
-int main(void)
-{
-	Suite *suite = suite_create("cuda counters");
-	TCase *tests = tcase_create("counters");
-	SRunner *runner = srunner_create(suite);
+static const struct unit_test tests[] = {
+	UNIT_TEST(samples_are_counters),
+	UNIT_TEST(sampling_needs_a_request),
+	UNIT_TEST(metrics_that_are_not_known_are_left_out),
+	UNIT_TEST(metrics_beyond_one_pass_are_left_out),
+	UNIT_TEST(a_list_without_a_known_counter_is_reported),
+	UNIT_LOOP(
+		obstacle_is_reported_and_the_rest_arrives, sizeof obstacles / sizeof obstacles[0]),
+	UNIT_LOOP(later_failure_is_reported_once_and_ends_sampling,
+		sizeof failures / sizeof failures[0]),
+	UNIT_TEST(an_overflow_that_ends_sampling_is_reported),
+	UNIT_TEST(metrics_beyond_the_most_are_reported),
+	UNIT_TEST(a_virtual_gpu_has_no_counters),
+	UNIT_TEST(an_old_cupti_samples_no_counters),
+	UNIT_LOOP(each_version_knows_structs_of_its_own, sizeof versions / sizeof versions[0]),
+	UNIT_TEST(an_overflow_is_counted_and_gone_on_after),
+	UNIT_TEST(values_that_are_not_numbers_are_counted),
+	UNIT_TEST(cupti_ends_itself_while_it_samples),
+	UNIT_TEST(a_list_is_read_with_its_blanks),
+	UNIT_TEST(a_list_is_of_whole_names),
+	{NULL},
+};
 
-	tcase_add_checked_fixture(tests, host_set_up, host_tear_down);
-	tcase_add_test(tests, samples_are_counters);
-	tcase_add_test(tests, sampling_needs_a_request);
-	tcase_add_test(tests, metrics_that_are_not_known_are_left_out);
-	tcase_add_test(tests, metrics_beyond_one_pass_are_left_out);
-	tcase_add_test(tests, a_list_without_a_known_counter_is_reported);
-	tcase_add_loop_test(tests, obstacle_is_reported_and_the_rest_arrives, 0,
-		sizeof obstacles / sizeof obstacles[0]);
-	tcase_add_loop_test(tests, later_failure_is_reported_once_and_ends_sampling, 0,
-		sizeof failures / sizeof failures[0]);
-	tcase_add_test(tests, an_overflow_that_ends_sampling_is_reported);
-	tcase_add_test(tests, metrics_beyond_the_most_are_reported);
-	tcase_add_test(tests, a_virtual_gpu_has_no_counters);
-	tcase_add_test(tests, an_old_cupti_samples_no_counters);
-	tcase_add_loop_test(tests, each_version_knows_structs_of_its_own, 0,
-		sizeof versions / sizeof versions[0]);
-	tcase_add_test(tests, an_overflow_is_counted_and_gone_on_after);
-	tcase_add_test(tests, values_that_are_not_numbers_are_counted);
-	tcase_add_test(tests, cupti_ends_itself_while_it_samples);
-	tcase_add_test(tests, a_list_is_read_with_its_blanks);
-	tcase_add_test(tests, a_list_is_of_whole_names);
-	suite_add_tcase(suite, tests);
-	srunner_run_all(runner, CK_ENV);
-	srunner_free(runner);
-	return 0;
-}
+UNIT_MAIN("counters", .set_up = host_set_up, .tear_down = host_tear_down, .tests = tests)

@@ -12,6 +12,7 @@
 #include <unistd.h>
 
 #include "tests/cuda/host.h"
+#include "tests/unit/unit.h"
 
 static _Atomic int is_closed;
 
@@ -133,21 +134,14 @@ START_TEST(versions_that_hang_go_on_recording_kernels)
 }
 END_TEST
 
-int main(void)
-{
-	Suite *suite = suite_create("cuda detach");
-	TCase *tests = tcase_create("detach");
-	SRunner *runner = srunner_create(suite);
+static const struct unit_test tests[] = {
+	UNIT_TEST(finalizing_is_on_request_only),
+	UNIT_TEST(the_trace_is_complete_before_finalizing_ends),
+	UNIT_TEST(a_program_exits_while_it_finalizes),
+	UNIT_TEST(finalizing_is_not_for_versions_that_crash),
+	UNIT_TEST(the_place_is_kept_on_request),
+	UNIT_TEST(versions_that_hang_go_on_recording_kernels),
+	{NULL},
+};
 
-	tcase_add_checked_fixture(tests, host_set_up, host_tear_down);
-	tcase_add_test(tests, finalizing_is_on_request_only);
-	tcase_add_test(tests, the_trace_is_complete_before_finalizing_ends);
-	tcase_add_test(tests, a_program_exits_while_it_finalizes);
-	tcase_add_test(tests, finalizing_is_not_for_versions_that_crash);
-	tcase_add_test(tests, the_place_is_kept_on_request);
-	tcase_add_test(tests, versions_that_hang_go_on_recording_kernels);
-	suite_add_tcase(suite, tests);
-	srunner_run_all(runner, CK_ENV);
-	srunner_free(runner);
-	return 0;
-}
+UNIT_MAIN("detach", .set_up = host_set_up, .tear_down = host_tear_down, .tests = tests)

@@ -14,6 +14,7 @@
 #include <unistd.h>
 
 #include "tests/cuda/host.h"
+#include "tests/unit/unit.h"
 
 START_TEST(cupti_ends_itself)
 {
@@ -145,20 +146,13 @@ START_TEST(the_clock_is_set_in_the_middle)
 }
 END_TEST
 
-int main(void)
-{
-	Suite *suite = suite_create("cuda ends");
-	TCase *tests = tcase_create("ends");
-	SRunner *runner = srunner_create(suite);
+static const struct unit_test tests[] = {
+	UNIT_TEST(cupti_ends_itself),
+	UNIT_TEST(an_old_version_does_not_say_that_it_ended),
+	UNIT_TEST(a_flush_that_hangs_does_not_block_the_program),
+	UNIT_TEST(a_program_that_exits_hands_its_last_records_on),
+	UNIT_TEST(the_clock_is_set_in_the_middle),
+	{NULL},
+};
 
-	tcase_add_checked_fixture(tests, host_set_up, host_tear_down);
-	tcase_add_test(tests, cupti_ends_itself);
-	tcase_add_test(tests, an_old_version_does_not_say_that_it_ended);
-	tcase_add_test(tests, a_flush_that_hangs_does_not_block_the_program);
-	tcase_add_test(tests, a_program_that_exits_hands_its_last_records_on);
-	tcase_add_test(tests, the_clock_is_set_in_the_middle);
-	suite_add_tcase(suite, tests);
-	srunner_run_all(runner, CK_ENV);
-	srunner_free(runner);
-	return 0;
-}
+UNIT_MAIN("ends", .set_up = host_set_up, .tear_down = host_tear_down, .tests = tests)

@@ -13,6 +13,7 @@
 
 #include "tests/cuda/host.h"
 #include "tests/cuda/libraries.h"
+#include "tests/unit/unit.h"
 
 #define DRIVER_API 1u
 #define LAUNCH 307u
@@ -276,18 +277,11 @@ START_TEST(a_forked_child_that_calls_cupti_is_aborted)
 }
 END_TEST
 
-int main(void)
-{
-	Suite *suite = suite_create("cuda fake");
-	TCase *tests = tcase_create("fake");
-	SRunner *runner = srunner_create(suite);
+static const struct unit_test tests[] = {
+	UNIT_SIGNAL(breaking_a_rule_of_cupti_aborts_the_program, sizeof rules / sizeof rules[0],
+		SIGABRT),
+	UNIT_TEST(a_forked_child_that_calls_cupti_is_aborted),
+	{NULL},
+};
 
-	tcase_add_checked_fixture(tests, host_set_up, host_tear_down);
-	tcase_add_loop_test_raise_signal(tests, breaking_a_rule_of_cupti_aborts_the_program,
-		SIGABRT, 0, sizeof rules / sizeof rules[0]);
-	tcase_add_test(tests, a_forked_child_that_calls_cupti_is_aborted);
-	suite_add_tcase(suite, tests);
-	srunner_run_all(runner, CK_ENV);
-	srunner_free(runner);
-	return 0;
-}
+UNIT_MAIN("fake", .set_up = host_set_up, .tear_down = host_tear_down, .tests = tests)

@@ -9,6 +9,7 @@
 #include <unistd.h>
 
 #include "tests/cuda/host.h"
+#include "tests/unit/unit.h"
 
 static bool is_child;
 
@@ -100,18 +101,11 @@ START_TEST(a_child_does_not_end_its_parents_counters)
 }
 END_TEST
 
-int main(void)
-{
-	Suite *suite = suite_create("cuda fork");
-	TCase *tests = tcase_create("fork");
-	SRunner *runner = srunner_create(suite);
+static const struct unit_test tests[] = {
+	UNIT_TEST(a_child_has_nothing_of_its_parents_capture),
+	UNIT_LOOP(a_child_that_begins_with_cuda_itself_is_recorded, 2),
+	UNIT_TEST(a_child_does_not_end_its_parents_counters),
+	{NULL},
+};
 
-	tcase_add_checked_fixture(tests, host_set_up, host_tear_down);
-	tcase_add_test(tests, a_child_has_nothing_of_its_parents_capture);
-	tcase_add_loop_test(tests, a_child_that_begins_with_cuda_itself_is_recorded, 0, 2);
-	tcase_add_test(tests, a_child_does_not_end_its_parents_counters);
-	suite_add_tcase(suite, tests);
-	srunner_run_all(runner, CK_ENV);
-	srunner_free(runner);
-	return 0;
-}
+UNIT_MAIN("fork", .set_up = host_set_up, .tear_down = host_tear_down, .tests = tests)

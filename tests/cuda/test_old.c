@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "tests/cuda/host.h"
+#include "tests/unit/unit.h"
 
 START_TEST(kernels_and_graph_launches_are_recorded)
 {
@@ -91,20 +92,13 @@ START_TEST(counters_are_not_sampled)
 }
 END_TEST
 
-int main(void)
-{
-	Suite *suite = suite_create("cuda old");
-	TCase *tests = tcase_create("old");
-	SRunner *runner = srunner_create(suite);
+static const struct unit_test tests[] = {
+	UNIT_TEST(kernels_and_graph_launches_are_recorded),
+	UNIT_TEST(missing_functions_are_reported),
+	UNIT_TEST(another_profiler_is_reported_without_its_name),
+	UNIT_TEST(waits_are_recorded_all_the_same),
+	UNIT_TEST(counters_are_not_sampled),
+	{NULL},
+};
 
-	tcase_add_checked_fixture(tests, host_set_up_old, host_tear_down);
-	tcase_add_test(tests, kernels_and_graph_launches_are_recorded);
-	tcase_add_test(tests, missing_functions_are_reported);
-	tcase_add_test(tests, another_profiler_is_reported_without_its_name);
-	tcase_add_test(tests, waits_are_recorded_all_the_same);
-	tcase_add_test(tests, counters_are_not_sampled);
-	suite_add_tcase(suite, tests);
-	srunner_run_all(runner, CK_ENV);
-	srunner_free(runner);
-	return 0;
-}
+UNIT_MAIN("old", .set_up = host_set_up_old, .tear_down = host_tear_down, .tests = tests)

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "tests/cuda/host.h"
+#include "tests/unit/unit.h"
 
 static const uint32_t versions[] = {18, 19, 24, 26, 28, 130000, 130001, 130101, 130300, 130500};
 
@@ -196,22 +197,15 @@ START_TEST(names_are_read_before_they_are_gone)
 }
 END_TEST
 
-int main(void)
-{
-	Suite *suite = suite_create("cuda records");
-	TCase *tests = tcase_create("records");
-	SRunner *runner = srunner_create(suite);
+static const struct unit_test tests[] = {
+	UNIT_LOOP(every_version_is_read, N_VERSIONS),
+	UNIT_TEST(waits_memory_and_graphs_are_there_on_request),
+	UNIT_TEST(overhead_has_a_name_and_perhaps_a_stream),
+	UNIT_TEST(records_that_end_before_they_begin_are_counted),
+	UNIT_TEST(kinds_that_nobody_asked_for_are_stepped_over),
+	UNIT_TEST(correlations_go_on_past_32_bits),
+	UNIT_TEST(names_are_read_before_they_are_gone),
+	{NULL},
+};
 
-	tcase_add_checked_fixture(tests, host_set_up, host_tear_down);
-	tcase_add_loop_test(tests, every_version_is_read, 0, N_VERSIONS);
-	tcase_add_test(tests, waits_memory_and_graphs_are_there_on_request);
-	tcase_add_test(tests, overhead_has_a_name_and_perhaps_a_stream);
-	tcase_add_test(tests, records_that_end_before_they_begin_are_counted);
-	tcase_add_test(tests, kinds_that_nobody_asked_for_are_stepped_over);
-	tcase_add_test(tests, correlations_go_on_past_32_bits);
-	tcase_add_test(tests, names_are_read_before_they_are_gone);
-	suite_add_tcase(suite, tests);
-	srunner_run_all(runner, CK_ENV);
-	srunner_free(runner);
-	return 0;
-}
+UNIT_MAIN("records", .set_up = host_set_up, .tear_down = host_tear_down, .tests = tests)

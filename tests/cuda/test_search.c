@@ -11,6 +11,7 @@
 
 #include "tests/cuda/host.h"
 #include "tests/cuda/libraries.h"
+#include "tests/unit/unit.h"
 
 static char root[64];
 
@@ -251,23 +252,16 @@ END_TEST
 
 #define N(rows) ((int)(sizeof(rows) / sizeof(rows)[0]))
 
-int main(void)
-{
-	Suite *suite = suite_create("cuda search");
-	TCase *tests = tcase_create("search");
-	SRunner *runner = srunner_create(suite);
+static const struct unit_test tests[] = {
+	UNIT_TEST(library_of_the_environment_comes_first),
+	UNIT_TEST(loaded_library_comes_before_one_beside_cuda),
+	UNIT_LOOP(library_beside_cuda_is_found, N(places)),
+	UNIT_TEST(library_for_the_drivers_cuda_comes_first),
+	UNIT_LOOP(failed_search_names_the_folders_and_the_remedy, N(versions)),
+	UNIT_TEST(library_that_is_installed_later_is_found),
+	UNIT_TEST(library_that_does_not_open_is_reported),
+	UNIT_LOOP(counters_need_a_second_library_beside_cupti, 2),
+	{NULL},
+};
 
-	tcase_add_checked_fixture(tests, set_up, tear_down);
-	tcase_add_test(tests, library_of_the_environment_comes_first);
-	tcase_add_test(tests, loaded_library_comes_before_one_beside_cuda);
-	tcase_add_loop_test(tests, library_beside_cuda_is_found, 0, N(places));
-	tcase_add_test(tests, library_for_the_drivers_cuda_comes_first);
-	tcase_add_loop_test(tests, failed_search_names_the_folders_and_the_remedy, 0, N(versions));
-	tcase_add_test(tests, library_that_is_installed_later_is_found);
-	tcase_add_test(tests, library_that_does_not_open_is_reported);
-	tcase_add_loop_test(tests, counters_need_a_second_library_beside_cupti, 0, 2);
-	suite_add_tcase(suite, tests);
-	srunner_run_all(runner, CK_ENV);
-	srunner_free(runner);
-	return 0;
-}
+UNIT_MAIN("search", .set_up = set_up, .tear_down = tear_down, .tests = tests)

@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "tests/cuda/host.h"
+#include "tests/unit/unit.h"
 
 #define N_CAPTURES 1000
 
@@ -192,22 +193,15 @@ START_TEST(captures_follow_one_another)
 }
 END_TEST
 
-int main(void)
-{
-	Suite *suite = suite_create("cuda session");
-	TCase *tests = tcase_create("session");
-	SRunner *runner = srunner_create(suite);
+static const struct unit_test tests[] = {
+	UNIT_TEST(a_kernel_is_recorded_with_its_call),
+	UNIT_TEST(a_capture_leaves_nothing_enabled),
+	UNIT_TEST(the_steps_are_in_the_order_that_cupti_wants),
+	UNIT_TEST(two_anchors_place_the_devices_clock),
+	UNIT_TEST(devices_are_reported),
+	UNIT_TEST(streams_that_were_there_before_are_reported),
+	UNIT_TEST(captures_follow_one_another),
+	{NULL},
+};
 
-	tcase_add_checked_fixture(tests, host_set_up, host_tear_down);
-	tcase_add_test(tests, a_kernel_is_recorded_with_its_call);
-	tcase_add_test(tests, a_capture_leaves_nothing_enabled);
-	tcase_add_test(tests, the_steps_are_in_the_order_that_cupti_wants);
-	tcase_add_test(tests, two_anchors_place_the_devices_clock);
-	tcase_add_test(tests, devices_are_reported);
-	tcase_add_test(tests, streams_that_were_there_before_are_reported);
-	tcase_add_test(tests, captures_follow_one_another);
-	suite_add_tcase(suite, tests);
-	srunner_run_all(runner, CK_ENV);
-	srunner_free(runner);
-	return 0;
-}
+UNIT_MAIN("session", .set_up = host_set_up, .tear_down = host_tear_down, .tests = tests)

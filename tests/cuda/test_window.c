@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "tests/cuda/host.h"
+#include "tests/unit/unit.h"
 
 static uint32_t before; /* the correlation of the launch in launch_backwards() */
 
@@ -220,24 +221,17 @@ START_TEST(records_come_in_any_order)
 }
 END_TEST
 
-int main(void)
-{
-	Suite *suite = suite_create("cuda window");
-	TCase *tests = tcase_create("window");
-	SRunner *runner = srunner_create(suite);
+static const struct unit_test tests[] = {
+	UNIT_TEST(unended_kernel_is_counted_as_lost_and_not_recorded),
+	UNIT_TEST(kernel_that_ends_while_the_capture_settles_is_whole),
+	UNIT_TEST(a_flush_hands_on_what_is_complete),
+	UNIT_TEST(devices_are_waited_for_on_request),
+	UNIT_TEST(losses_are_counted_by_kind),
+	UNIT_TEST(kernel_across_the_end_is_whole),
+	UNIT_TEST(abandoned_kernel_is_in_no_later_capture),
+	UNIT_TEST(kernels_outside_the_window_are_left_out),
+	UNIT_TEST(records_come_in_any_order),
+	{NULL},
+};
 
-	tcase_add_checked_fixture(tests, host_set_up, host_tear_down);
-	tcase_add_test(tests, unended_kernel_is_counted_as_lost_and_not_recorded);
-	tcase_add_test(tests, kernel_that_ends_while_the_capture_settles_is_whole);
-	tcase_add_test(tests, a_flush_hands_on_what_is_complete);
-	tcase_add_test(tests, devices_are_waited_for_on_request);
-	tcase_add_test(tests, losses_are_counted_by_kind);
-	tcase_add_test(tests, kernel_across_the_end_is_whole);
-	tcase_add_test(tests, abandoned_kernel_is_in_no_later_capture);
-	tcase_add_test(tests, kernels_outside_the_window_are_left_out);
-	tcase_add_test(tests, records_come_in_any_order);
-	suite_add_tcase(suite, tests);
-	srunner_run_all(runner, CK_ENV);
-	srunner_free(runner);
-	return 0;
-}
+UNIT_MAIN("window", .set_up = host_set_up, .tear_down = host_tear_down, .tests = tests)

@@ -241,21 +241,11 @@ static int count_codecs(void)
 	return n;
 }
 
-/* The number of codecs is not a constant, so the table is main's own. */
-int main(void)
-{
-	const struct unit_test tests[] = {
-		UNIT_LOOP(every_allocation_of_a_codec_may_fail, count_codecs()),
-		UNIT_TEST(every_allocation_of_a_view_may_fail),
-		UNIT_TEST(every_allocation_of_a_join_may_fail),
-		{NULL},
-	};
-	const struct unit units[] = {
-		{"nomem_codecs", .set_up = set_up, .tear_down = tear_down, .timeout_s = 60,
-			.tests = tests},
-		{NULL},
-	};
+static const struct unit_test tests[] = {
+	UNIT_COUNTED(every_allocation_of_a_codec_may_fail, count_codecs),
+	UNIT_TEST(every_allocation_of_a_view_may_fail),
+	UNIT_TEST(every_allocation_of_a_join_may_fail),
+	{NULL},
+};
 
-	unit_run("nomem_codecs", units);
-	return 0;
-}
+UNIT_MAIN("nomem_codecs", .set_up = set_up, .tear_down = tear_down, .timeout_s = 60, .tests = tests)

@@ -135,20 +135,11 @@ static int count_codecs(void)
 	return n;
 }
 
-/* The number of codecs is not a constant, so the table is a local variable of main(). */
-int main(void)
-{
-	const struct unit_test tests[] = {
-		UNIT_LOOP(a_codec_gives_up_at_any_look, count_codecs()),
-		UNIT_TEST(a_long_track_is_looked_at_now_and_then),
-		UNIT_TEST(indexes_of_a_database_are_looked_at_too),
-		{NULL},
-	};
-	const struct unit units[] = {
-		{"stop", .set_up = set_up, .tear_down = tear_down, .tests = tests},
-		{NULL},
-	};
+static const struct unit_test tests[] = {
+	UNIT_COUNTED(a_codec_gives_up_at_any_look, count_codecs),
+	UNIT_TEST(a_long_track_is_looked_at_now_and_then),
+	UNIT_TEST(indexes_of_a_database_are_looked_at_too),
+	{NULL},
+};
 
-	unit_run("view_stop", units);
-	return 0;
-}
+UNIT_MAIN("stop", .set_up = set_up, .tear_down = tear_down, .tests = tests)

@@ -21,6 +21,8 @@ struct unit_test {
 	const TTest *const *test; /* NULL ends the table */
 	int end; /* The test runs for each _i from |first| to before |end|. */
 	int first;
+	int (*count)(void); /* returns the value to use for |end|; NULL ok */
+	int signal; /* the signal that must end the test; 0: none */
 };
 
 struct unit {
@@ -31,11 +33,21 @@ struct unit {
 	const struct unit_test *tests;
 };
 
-#define UNIT_TEST(test) UNIT_LOOP(test, 1)
-#define UNIT_LOOP(test, n) UNIT_RANGE(test, 0, n)
-#define UNIT_RANGE(test, first, end) \
-	{                            \
-		&test, end, first    \
+#define UNIT_TEST(name) UNIT_LOOP(name, 1)
+#define UNIT_LOOP(name, n) UNIT_RANGE(name, 0, n)
+#define UNIT_RANGE(name, from, to)                      \
+	{                                               \
+		.test = &name, .first = from, .end = to \
+	}
+/* For a loop whose number of rounds, count(), is not a constant. */
+#define UNIT_COUNTED(name, function)             \
+	{                                        \
+		.test = &name, .count = function \
+	}
+/* For a loop whose every round must end by the signal |number|. */
+#define UNIT_SIGNAL(name, n, number)                      \
+	{                                                 \
+		.test = &name, .end = n, .signal = number \
 	}
 
 static inline TCase *unit_make_case(const struct unit *unit)
@@ -46,8 +58,11 @@ static inline TCase *unit_make_case(const struct unit *unit)
 		tcase_add_checked_fixture(tcase, unit->set_up, unit->tear_down);
 	if (unit->timeout_s > 0)
 		tcase_set_timeout(tcase, unit->timeout_s);
-	for (const struct unit_test *t = unit->tests; t->test; t++)
-		tcase_add_loop_test(tcase, *t->test, t->first, t->end);
+	for (const struct unit_test *t = unit->tests; t->test; t++) {
+		int end = t->count ? t->count() : t->end;
+
+		tcase_add_loop_test_raise_signal(tcase, *t->test, t->signal, t->first, end);
+	}
 	return tcase;
 }
 
