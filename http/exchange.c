@@ -249,7 +249,7 @@ void http_expect_body(struct http_exchange *x, size_t max_bytes)
 
 /* --- Body of the request --------------------------------------------------------------------- */
 
-/* Returns 0, or -1 if the rest of the body is too long to be read. */
+/* Returns 0, or -1 if more than MAX_DROPPED_BYTES were dropped. */
 static int exchange_drop_body(struct http_exchange *x, size_t n)
 {
 	x->n_dropped += n;

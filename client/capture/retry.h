@@ -26,8 +26,9 @@ bool retry_can_help(int code, const struct diag *d);
 
 /*
  * Calls client_capture_run() until it succeeds, another try cannot help, or neither attempts nor
- * time are left, with growing pauses. Prints the reason for each repetition to standard error.
- * After an interrupt (interrupt.h) in a pause, it returns EXIT_INTERRUPTED without another try.
+ * time are left, with growing pauses. Prints the reason for each repetition by |attempts|, and once
+ * for those by |wait_s|, to standard error. After an interrupt (interrupt.h) in a pause, it returns
+ * EXIT_INTERRUPTED without another try.
  */
 int retry_capture(struct client_capture *capture, const struct retry *retry, struct diag *d);
 

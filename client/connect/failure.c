@@ -127,7 +127,10 @@ static const char *const host_messages[] = {
 	": the connection broke: the program or its profiler server died",
 };
 
-/* Returns true if the daemon refused the call because it does not know which program is meant. */
+/*
+ * Returns true if the daemon failed the call because it does not know which program is meant, or
+ * lost it.
+ */
 static bool host_failure_is_choice(const struct failure *f)
 {
 	for (size_t i = 0; i < sizeof host_messages / sizeof *host_messages; i++)

@@ -50,7 +50,7 @@ static void ask_server(struct doctor_target *p)
 	targets_deinit(&targets);
 }
 
-/* A server of another make does not have List. Its Monitor does nothing. */
+/* A server of another make has no List. Monitor, which does nothing there, shows its make. */
 static bool answers_as_stock(struct doctor_target *p)
 {
 	struct link link = LINK_INIT;

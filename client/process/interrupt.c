@@ -16,17 +16,17 @@
 #include <sys/eventfd.h>
 #include <unistd.h>
 
-/* The first three are counted, the others are only forwarded to a program. */
+/* The first three are counted if there is no |program|, the others are only forwarded to it. */
 static const int signals[] = {SIGINT, SIGTERM, SIGHUP, SIGQUIT, SIGUSR1, SIGUSR2};
 #define N_COUNTED 3
-/* The time limit for the counting thread to run. */
+/* interrupt_settle() waits so long for the counting thread. */
 #define SETTLE_MS 1000
 #define LAST_MS 100
 #define N_SIGNALS (sizeof signals / sizeof signals[0])
 
 static _Atomic int n_interrupts;
 static _Atomic pid_t program; /* the program that gets the forwarded signals; 0: none */
-static int wake_fd = -1; /* an eventfd, readable while interrupt_poll() has not seen an interrupt */
+static int wake_fd = -1; /* an eventfd, readable from an interrupt until interrupt_poll() sees it */
 
 /*
  * Returns whether the signal is not to be counted. A signal from another process is forwarded to

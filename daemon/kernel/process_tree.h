@@ -34,7 +34,7 @@ struct process_tree_member;
 struct process_tree {
 	char root[256];
 	pid_t pid;
-	uint64_t began_ticks; /* ticks since boot, as in /proc */
+	uint64_t began_ticks; /* the first pass, in /proc's ticks since boot */
 	DIR *dir; /* /proc, during a pass */
 	struct process_tree_entry *entries; /* all processes of the machine, during a pass */
 	size_t n_entries;

@@ -22,8 +22,8 @@ static uint64_t exit_note_now(const struct target *t)
 }
 
 /*
- * Notes that |t| has ended by now, unless an end is noted. The time is that of |clock|, which is
- * |t| or a target of the same family.
+ * Notes that |t| has ended by now, unless an end is noted. |clock|, which is |t| or a target of the
+ * same family, tells which clock to read.
  */
 static void exit_note_ticks(struct target *t, const struct target *clock)
 {
@@ -117,8 +117,8 @@ int32_t exit_note_find_signal_thread(const struct target *t, uint64_t now_ticks,
 		return 0;
 	*why = "the kernel reported it";
 	/*
-	 * Ids of another pid namespace cannot be translated any more. A core dump of an earlier
-	 * process with this pid is irrelevant if the signal dumps no core.
+	 * Ids of another pid namespace cannot be translated any more. If the signal dumps no core,
+	 * |tid| comes from the core dump of an earlier process with this pid.
 	 */
 	if (tid && !t->has_own_tids && signal_dumps_core(WTERMSIG(status)))
 		return tid;

@@ -105,7 +105,7 @@ static void stop_collector(struct collector *self, struct collect_run *run, int6
 	explain_failure(self, run, ARENA_COLLECT_STOP, r);
 }
 
-/* Reports lost records that the collector has counted but not reported itself. */
+/* Reports the lost records that the collector counted, if no loss was reported since it began. */
 static void report_unreported_losses(struct collector *self, struct collect_run *run)
 {
 	const struct ptap_collector *c = self->plugin->collector;

@@ -2,7 +2,7 @@
 /*
  * Following forks; see follow.h. The guest page is wiped in a child. So the facts that the child
  * needs lie in private memory here, and in the arena of the process that started the server. The
- * child has inherited that arena and writes nothing there but the counters of failures.
+ * child has inherited that arena and writes nothing there but its failure to join.
  */
 #define PTAP_IMPL_BUILDING
 #include "lib/control/follow.h"

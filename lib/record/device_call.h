@@ -20,8 +20,8 @@ struct device_call {
 };
 
 /*
- * Returns the token for device_call_end(): word << 32 | depth + 1; 0: nothing is recorded, or the
- * call was counted as lost.
+ * Returns the token for device_call_end(): the recording's word << 32 | depth + 1; 0: nothing is
+ * recorded, or the call was counted as lost.
  */
 uint64_t device_call_begin(const struct device_call *call);
 /* Does nothing in another thread than the one in which the call began. */

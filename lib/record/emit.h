@@ -180,8 +180,8 @@ static inline void frame_finish(
 
 /*
  * Ends |n| open spans from |depth| on without a record. A reader finds them either open or counted
- * as lost, since one store to the first span's open entry does both. Returns as ring_publish().
- * Guard held.
+ * as lost, since one store to the first span's open entry both ends and counts them. Returns as
+ * ring_publish(). Guard held.
  */
 static inline bool ring_drop_spans(
 	struct ring *ring, uint32_t word, uint32_t depth, enum ring_loss reason, uint64_t n)

@@ -22,8 +22,8 @@ int ptap_enabled(int level)
 
 	atomic_thread_fence(memory_order_acquire);
 	/*
-	 * No branch: a call while nothing is recorded steps through the same instructions, which
-	 * tests/crash counts.
+	 * No branch: so a call while nothing is recorded, too, executes all these instructions.
+	 * tests/crash counts those that it never reaches.
 	 */
 	return wanted & !atomic_load_explicit(&guest_page.level.is_early, memory_order_relaxed);
 }

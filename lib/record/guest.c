@@ -23,7 +23,7 @@ __attribute__((visibility("protected"), aligned(PAGE_ALIGN))) union guest_page p
 extern __attribute__((
 	alias("ptap_impl_level_page"), visibility("hidden"))) union guest_page guest_page;
 
-/* Keeps other data off the page when pages are larger than the union. */
+/* The union fills one page of 4 KiB; the alignment puts it at the begin of a larger page. */
 _Static_assert(sizeof(union guest_page) == 4096, "one small page");
 
 /* It survives fork on purpose; see guest_next_word(). */

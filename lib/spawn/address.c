@@ -27,8 +27,8 @@ static bool is_loopback(const struct sockaddr_storage *a)
 }
 
 /*
- * The path must be absolute: the server has another working directory, and removes the path at its
- * end.
+ * Makes the path absolute, because the server has another working directory, and removes the path
+ * at its end.
  */
 static int parse_path(const struct ptap_server_options *options, const char *path, struct spawn *s,
 	struct diag *d)

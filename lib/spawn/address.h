@@ -17,9 +17,9 @@ struct spawn;
 void listen_address_strip(struct ptap_server_options *options, char text[LISTEN_ADDRESS_BYTES]);
 
 /*
- * Parses options->address into |s|: "unix:PATH", or a numeric address, since a name would need the
- * resolver in the host's process. -EINVAL with |d| for anything else, and for an address that is
- * not loopback without options->insecure.
+ * Parses options->address into |s|: "unix:PATH", "localhost", or a numeric address, since other
+ * names would need the resolver in the program that starts the server. -EINVAL with |d| for
+ * anything else, and for an address that is not loopback without options->insecure.
  */
 int listen_address_parse(
 	const struct ptap_server_options *options, struct spawn *s, struct diag *d);

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The code between clone and exec. It makes raw system calls only: the memory is the host's. */
+/*
+ * The code between clone and exec. It makes raw system calls only: the memory is the calling
+ * program's.
+ */
 #ifndef SPAWN_CHILD_H
 #define SPAWN_CHILD_H
 

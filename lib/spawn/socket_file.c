@@ -63,8 +63,8 @@ static SPAWN_RAW long change_mode(long fd, uint32_t mode)
 }
 
 /*
- * chmod() of a path follows links, fchmod() of a socket does not reach its name, and the kernel
- * accepts neither for a descriptor with O_PATH before Linux 6.6. The descriptor's path under /proc
+ * chmod() of a path follows links, fchmod() of a socket does not reach its name, and a descriptor
+ * with O_PATH is accepted by fchmodat2() alone, since Linux 6.6. The descriptor's path under /proc
  * leads only to the file that was opened.
  */
 SPAWN_RAW long socket_file_set_mode(const char *path, uint32_t mode)

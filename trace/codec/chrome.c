@@ -39,7 +39,7 @@ struct chrome {
 	int64_t shift_ns; /* added to all times: codec_choose_shift() */
 	uint64_t n_events;
 	int64_t next_tid; /* next made-up tid, for rows beyond a track's first */
-	uint32_t *series; /* by name of a counter: index + 1 of the last track with its samples */
+	uint32_t *series; /* by counter name: index + 1 of its first track in the last process with it */
 	const struct view_track *track; /* the track that is being written */
 	struct lanes lanes;
 	int64_t tid; /* tid of the track's first row */
@@ -281,7 +281,10 @@ static int put_instant(struct chrome *c, const struct item *item)
 
 /* --- samples ------------------------------------------------------------------------------- */
 
-/* True if another track of the process has samples of that name; then an id tells them apart. */
+/*
+ * True if an earlier track of the process has samples of that name; then an id tells this one
+ * apart.
+ */
 static bool is_second_series(struct chrome *c, const struct item *item)
 {
 	uint32_t *last = &c->series[item->name];

@@ -8,7 +8,8 @@
  * Facts without a field of their own are trace attributes: Perfetto shows them on its information
  * page and, for SQL, in the table "metadata".
  *
- * CPU samples, if they are added, would be sequences, too, with PerfSample and interned callstacks.
+ * There are no CPU samples yet. They would be sequences, too, with PerfSample and interned
+ * callstacks.
  */
 #include "trace/codec/perfetto.h"
 

@@ -362,7 +362,10 @@ static bool is_large_loss(uint64_t lost, uint64_t kept)
 	return (double)lost > DIFF_LOST_SHARE * ((double)lost + (double)kept);
 }
 
-/* Overwritten events of a recorder count if the digest begins before all threads are complete. */
+/*
+ * Overwritten events of a recorder count if the digest begins before |complete_ns|, since when
+ * none are missing.
+ */
 static void diff_read_losses(struct diff *diff, int side)
 {
 	const struct digest *g = diff->pace.sides[side].digest;

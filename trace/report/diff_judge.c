@@ -50,7 +50,7 @@ static bool row_is_new(const struct diff *diff, const struct diff_row *row)
 	return true;
 }
 
-/* A new name can be compared by total and count only: both were 0. */
+/* A new name can be compared by total and count only: these were 0 in the first trace. */
 static bool limit_is_of_sums(const struct diff_limit *limit)
 {
 	return limit->metric == DIFF_USUAL || limit->metric == DIFF_TOTAL ||
@@ -111,8 +111,8 @@ static int judge_name(
 }
 
 /*
- * Judges a name that is not in both traces, without a statistical test: a name that is only in the
- * second trace has a worse total and count.
+ * Judges a name that is in one trace only, or in none, without a statistical test: a name that is
+ * only in the second trace has a worse total and count.
  */
 static enum diff_outcome find_single_outcome(const struct diff_judgement *j)
 {

@@ -30,7 +30,7 @@
 #define INDENT_COLUMNS 2
 #define MIN_NAME 8
 #define MORE_COLUMNS 18 /* columns of further numbers on a wide page */
-#define SHARES 5 /* limit of names that share the rest of a line */
+#define SHARES 5 /* of so many added columns, a name gets at least one */
 
 void page_init(struct page *p, FILE *out, size_t width, bool has_color)
 {
@@ -333,7 +333,7 @@ void page_put_count(struct page *p, uint64_t n)
 	page_put(p, " %*s", PAGE_CELL, page_format_count(cell, n));
 }
 
-/* Writes the number itself if it fits into a cell, else with a power of 1000. */
+/* Writes the number itself if it fits into a cell, or from 1e21 on, else with a unit: "1.5 M". */
 void page_put_number(struct page *p, double value)
 {
 	static const char units[] = "kMGTPE";

@@ -23,7 +23,7 @@ struct page {
 	FILE *out;
 	size_t width;
 	bool is_whole; /* names are never cut */
-	size_t n_missing; /* columns that the longest cut name lacks */
+	size_t n_missing; /* the most columns that a cut name lacks */
 	bool has_color;
 	size_t column; /* column of the next character */
 	locale_t utf8; /* locale with the widths of characters; 0: not available */

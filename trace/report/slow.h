@@ -79,8 +79,8 @@ struct slow_other {
 struct slow_flow {
 	uint32_t name; /* name of the mark where it arrived */
 	/*
-	 * Name of the span around that mark, in the slow unit where it arrived last; ROW_OUTERMOST:
-	 * none
+	 * Name of the span around that mark, in the slow unit where it arrived longest after the
+	 * unit's begin; ROW_OUTERMOST: none
 	 */
 	uint32_t into;
 	uint32_t from; /* name of the span that it left */

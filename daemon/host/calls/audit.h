@@ -34,7 +34,7 @@ struct audit {
 	int64_t begun_ns; /* CLOCK_MONOTONIC */
 	uint64_t n_bytes; /* of the answer, or of the deleted files */
 	const char *result; /* "OK", or the name of a gRPC status */
-	const char *reason; /* of a result that is not OK; "" */
+	const char *reason; /* of a result that is not OK; "": none */
 	bool is_read_only; /* the call only reads: the line is written only if it was refused */
 	/* Reason for the refusal of a call that is answered OK; "": none. */
 	char refusal[AUDIT_REASON_BYTES];

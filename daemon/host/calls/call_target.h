@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Finds the programs that a call to the host daemon selects, and its caller. The first of these
- * that exists counts: the call's metadata (rpc_call_get_target()); the key CALL_TARGET_KEY of a
+ * Finds the text by which a call to the host daemon selects programs, and the caller. The first of
+ * these that exists counts: the metadata (rpc_call_get_target()); the key CALL_TARGET_KEY of a
  * ProfileRequest's advanced_configuration; NAME of a host NAME.localhost, for clients that can only
  * be given an address.
  */
@@ -33,8 +33,8 @@ int call_target_find(struct call_target *t, struct errand *e);
 void call_target_deinit(struct call_target *t);
 
 /*
- * The one program that is selected. A call about a session that names none selects the program
- * where its user began a session last. NULL: the call has been answered.
+ * The one program that is selected. A call that is about a session and names no program selects the
+ * program where its caller's user began a session last. NULL: the call has been answered.
  */
 const struct program *call_target_choose(const struct call_target *t, struct errand *e);
 

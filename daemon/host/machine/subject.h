@@ -98,7 +98,7 @@ struct subject *subject_new(
 
 /* Begins the sample |n|, in which the subject exists. Its values are unknown until they are set. */
 void subject_begin(struct subject *s, uint64_t n);
-/* Begins a peek after the last sample, in which the subject existed, too. */
+/* Begins a peek in which the subject exists; it must have existed in the last sample, too. */
 void subject_begin_peek(struct subject *s, enum peek peek);
 /* Removes the peek. */
 void subject_end_peek(struct subject *s);

@@ -24,7 +24,7 @@ struct diag;
 #define WEB_CAPTURE_MAX_WAIT_MS 3600000
 
 struct web_capture {
-	char **targets; /* words as in daemon/host/programs/choice.h, or paths */
+	char **targets; /* words as in daemon/host/programs/choice.h, or paths of programs */
 	size_t n_targets;
 	/* Pattern of a program to wait for; "": |targets| selects the programs. */
 	char next[WEB_CAPTURE_TARGET_BYTES];

@@ -21,7 +21,7 @@
 #define N_TRIES 4
 
 struct open_mark {
-	struct open_async span; /* of an end only the time and the id are set */
+	struct open_async span; /* of an end only the time and the id are used */
 	uint32_t name; /* index of |names| */
 	uint32_t number; /* rises in the order of the records of one ring */
 	bool is_end;

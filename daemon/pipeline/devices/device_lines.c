@@ -16,7 +16,10 @@
 #include "daemon/pipeline/devices/device_words.h"
 #include "trace/model/space.h"
 
-/* Ids from here on are for streams whose own number is taken; XLA's pseudo-streams are below. */
+/*
+ * Ids from here on are for streams whose own number is taken or too large; XLA's pseudo-streams
+ * have lower ones.
+ */
 #define ID_MOVED INT64_C(0x20000000)
 #define MAX_OWN_ID (0x10000000u - DEVICE_PLANE_MAX_FIRST_ID)
 /*

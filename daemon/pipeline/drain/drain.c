@@ -15,7 +15,7 @@
 #include "daemon/target/ring_copy.h"
 #include "daemon/target/target.h"
 
-/* The most tries to read open spans. After its stop a thread drops at most one more span. */
+/* The most tries to read open spans. After recording stops, a thread drops at most one more. */
 #define OPEN_TRIES 3
 
 /*
@@ -442,9 +442,9 @@ static bool is_time_to_reclaim(struct drain *d)
 }
 
 /*
- * Begins a pass over all rings. A loss that is found now happened between the last pass and the
- * next one. Its gap begins one pass earlier still: a thread reads the clock before it finds its
- * ring full, and may wait for a processor in between.
+ * Begins a pass over all rings. A loss that this pass finds happened after the begin of the pass
+ * before it, and before the begin of the pass after it. Its gap begins one pass earlier still: a
+ * thread reads the clock before it finds its ring full, and may wait for a processor in between.
  */
 static void begin_pass(struct drain *d)
 {

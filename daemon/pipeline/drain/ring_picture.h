@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * A picture is a copy of a ring at one instant, while its thread runs on or after its death. The
- * flight recorder takes it and leaves the ring as it is. See docs/internals/ring.md.
+ * A picture is a copy of a ring at one instant. It is taken while the ring's thread goes on
+ * running, or after that thread has ended. The flight recorder takes it and leaves the ring as it
+ * is. See docs/internals/ring.md.
  */
 #ifndef DAEMON_RING_PICTURE_H
 #define DAEMON_RING_PICTURE_H

@@ -10,7 +10,9 @@
 #include "daemon/target/exit_note.h"
 #include "daemon/target/target.h"
 
-/* Beyond those in use, rings from this index on are mapped at a thread's first span. */
+/*
+ * Rings from this index on, and behind the last one in use, are mapped at a thread's first span.
+ */
 #define MAX_SPARE_RINGS 16
 /* The number of free rings that keep their memory during a recording. */
 #define MAX_WARM_RINGS 4
@@ -37,7 +39,7 @@ void rings_skip(struct target *t, uint32_t i)
 	rings_skip_to(t, i, atomic_load_explicit(&target_ring(t, i)->head, memory_order_acquire));
 }
 
-/* Clears the ring, after the triggers and the flight recorder have read its records. */
+/* Lets the triggers and the flight recorder read the ring's records, then clears it. */
 static void ring_clear(struct target *t, uint32_t i)
 {
 	struct ring *ring = target_ring(t, i);
@@ -99,8 +101,8 @@ bool rings_free_gone(struct target *t)
 		if (is_used && target_has_thread(t, target_ring(t, i)->tid))
 			continue;
 		/*
-		 * The ring is cleared before other threads may claim it; they claim the rings in
-		 * front of it first.
+		 * The ring is cleared before other threads may claim it. It is punched if enough
+		 * free rings are in front, which they claim first.
 		 */
 		if (is_used) {
 			ring_clear(t, i);
@@ -190,7 +192,7 @@ void rings_trim(struct target *t)
 
 void rings_end(struct target *t)
 {
-	/* The program goes on, and one of its threads may still read its ring's head. */
+	/* The program goes on, and one of its threads may still read its ring's first page. */
 	if (target_get_life(t) == TARGET_STOPPED)
 		rings_trim(t);
 	else

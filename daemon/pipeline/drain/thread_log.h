@@ -16,7 +16,7 @@
 
 /* A thread's raw slots, in the order in which the records ended. */
 struct thread_log {
-	uint64_t serial; /* of the drain; parts of one log have the same, see drain_cut.h */
+	uint64_t serial; /* unique in its drain; parts of one log have the same, see drain_cut.h */
 	int32_t tid;
 	uint32_t ring;
 	char name[RING_NAME_BYTES];

@@ -2,7 +2,8 @@
 /*
  * A thread that samples all devices by NVML while a capture runs. No caller waits for it:
  * gpu_sampler_stop() takes the samples that exist, and the thread ends when the library returns.
- * Only one sampler of a process uses the library at a time; a second one waits on its own thread.
+ * Only one of the samplers in the server's process uses the library at a time; a second one waits
+ * on its own thread.
  */
 #ifndef DAEMON_GPU_SAMPLER_H
 #define DAEMON_GPU_SAMPLER_H

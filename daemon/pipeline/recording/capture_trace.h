@@ -25,7 +25,7 @@ struct capture_trace {
 	struct recording *recording; /* ended; its sources are used up */
 	struct space *space; /* may have warnings already */
 	struct async_carries *carries; /* for a part of a session, or NULL */
-	unsigned level; /* of the request, or 0 when the capture was ended before its start */
+	unsigned level; /* host_tracer_level, or 0 when the capture was ended before its start */
 	/* The rest is set while the trace is made. */
 	int64_t origin_ns; /* begin of the trace, since the recording's start */
 	bool is_silent; /* no thread recorded anything; there may be usage */

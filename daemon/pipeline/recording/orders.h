@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Orders to the processes of a recording: prepare, start, stop. All processes get an order at the
- * same time, and then have a second together to answer; one that is not stopped has 4 s more. A
- * child that does not answer is not part of the recording.
+ * same time, and then have a second together to answer; one that is not halted (SIGSTOP, debugger)
+ * has 4 s more. A child that does not answer is not part of the recording.
  *
  * A capture and the flight recorder use the same processes: each sets its own level (recording.h,
  * |asked|), and the order follows from both levels.
@@ -21,7 +21,7 @@ struct target;
 
 /*
  * Sends ARENA_OP_PREPARE or ARENA_OP_START. 0, RECORDING_NO_TARGET, or a negative errno with |d|:
- * then no process records.
+ * then no process records for |r|.
  */
 int orders_begin(struct recording *r, enum arena_op op, struct diag *d);
 
@@ -30,7 +30,7 @@ void orders_send(const struct family *f, struct target *t);
 
 /*
  * Ends this recording; processes go on if the family's other level needs them. 0, or for the
- * program -ETIMEDOUT when it is stopped, -ESRCH when it is gone.
+ * program -ETIMEDOUT when it does not answer (as under SIGSTOP), -ESRCH when it is gone.
  */
 int orders_end(struct recording *r);
 

@@ -17,7 +17,7 @@ struct capture_trace;
 /* All zero: deinit does nothing. */
 struct snapshots {
 	struct continuous kept;
-	struct async_carries carries; /* belong to the maker of a trace */
+	struct async_carries carries; /* only the thread that makes a trace uses them */
 	const struct capture_trace *whole; /* borrowed */
 	void *asked; /* the request's object for a snapshot that waits for collectors, or NULL */
 };
@@ -30,7 +30,7 @@ void snapshots_deinit(struct snapshots *s);
 
 /*
  * Called after each visit of the recording: drops the oldest records if there are too many, and
- * makes the next snapshot.
+ * begins a requested snapshot once collectors are ready.
  */
 void snapshots_visit(struct snapshots *s);
 

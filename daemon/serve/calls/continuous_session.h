@@ -47,8 +47,8 @@ bool session_is_continuous(struct session *s);
 struct session_request *session_next_snapshot(struct session *s);
 
 /*
- * Calls that a continuous session or the flight recorder may answer. reply_v1_refusal() takes the
- * results. All take |request|, as session_take() does.
+ * Calls that a continuous session or the flight recorder may answer. Each returns 0, or a refusal
+ * for reply_v1_refusal(). All take |request|, as session_take() does.
  */
 
 int recorder_call_start(struct session *s, struct session_request *request);

@@ -72,7 +72,7 @@ struct registry {
 void registry_init(struct registry *r);
 
 /*
- * Adds the sender of |n|, and replaces an earlier notice of the same program or server. Takes
+ * Adds the program of |n|, and replaces an earlier notice of the same program or server. Takes
  * n->pidfd. |peer| is the process that sent the notice; 0: unknown. 0, and n->address becomes one
  * that this process can reach; -EBADF: the descriptor is no pidfd; or -ENOSPC.
  */

@@ -22,7 +22,8 @@ struct status;
 struct private_policy {
 	bool (*may_enter)(int fd, void *context); /* called at accept(); if false, hangs up */
 	void (*serve)(int fd, void *context); /* takes |fd|, which speaks HTTP/2 */
-	void (*on_notice)(int fd, void *context); /* |fd| (borrowed) has an unread notice */
+	/* |fd| (borrowed) has an unread notice of a child server */
+	void (*on_notice)(int fd, void *context);
 	void (*describe)(struct status *status, void *context); /* fills in the present state */
 	void *context;
 };

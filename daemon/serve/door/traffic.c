@@ -21,7 +21,7 @@
 #define BURST_BYTES (4u << 20)
 #define BYTES_PER_MS 256
 #define SENT_PER_BYTE 64
-/* A connection that has sent less than this in its life is not at fault. */
+/* A connection from which we received less than this in its life is not at fault. */
 #define BLAMELESS_BYTES (128u << 10)
 
 static void forgive_bytes(struct traffic_limit *limit, uint64_t bytes)

@@ -14,8 +14,8 @@ struct progress;
 /* The limit of the part of an XSpace in one message: with its head the part fits into one chunk. */
 #define TRACE_PART_BYTES (CHUNK_BYTES - 16)
 /*
- * The smallest part in a call that a host daemon passes on, because the daemon holds messages of
- * many streams at once.
+ * The lower bound of that limit in a call that a host daemon passes on, where the limit is lower
+ * because the daemon holds messages of many streams at once.
  */
 #define TRACE_PART_PASSED_BYTES ((128u << 10) - 16)
 

@@ -68,7 +68,7 @@ void remote_profile_start(struct remote_profile *r, const char *address,
 	start_call(r, SERVICE "Profile", bytes, n);
 }
 
-/* A GetSnapshotRequest without a name: the data is in the answer. */
+/* A GetSnapshotRequest without a session id asks for the data in the answer. */
 void remote_profile_start_snapshot(struct remote_profile *r, const char *address,
 	struct rpc_channel *channel, bool ends, struct disk_share *share)
 {

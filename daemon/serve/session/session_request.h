@@ -41,8 +41,8 @@ struct session_request {
 	void *context; /* of |deliver| */
 	struct progress *progress; /* the recording updates it until |deliver|; NULL: none */
 	/*
-	 * Called on the worker's thread when a continuous session records; |deliver| is not called
-	 * then.
+	 * Called on the worker's thread when a continuous session or the flight recorder records,
+	 * instead of |deliver|.
 	 */
 	void (*begin)(struct session_request *request, struct rpc_call *call);
 	struct rpc_call *call; /* the call, for session_cancel(); NULL: the program itself asks */
@@ -57,7 +57,7 @@ struct session_request {
 	bool discards; /* of session_stop(): the data is not wanted */
 	uint64_t last_ms; /* of session_recorder_snapshot(): the limit of the data; 0: all of it */
 	bool keeps; /* likewise: a dead program's data stays held for other clients */
-	/* The session to notify when a dead program's data was taken; NULL: none. The worker's. */
+	/* The session to notify when a dead program's data was taken; NULL: none. Worker only. */
 	struct session *inherits;
 	bool yields; /* its recording ends early when somebody else asks for one */
 	int64_t taken_ns; /* CLOCK_MONOTONIC, when it became the session's */
