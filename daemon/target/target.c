@@ -277,12 +277,6 @@ int target_await(struct target *t, int64_t deadline_ns)
 	return 0;
 }
 
-int target_post(struct target *t, enum arena_op op, uint32_t arg, int timeout_ms)
-{
-	target_send(t, op, arg);
-	return target_await(t, monotonic_ns() + timeout_ms * NS_PER_MS);
-}
-
 struct ring *target_ring(const struct target *t, uint32_t i)
 {
 	return arena_ring(t->arena, i, t->ring_bytes);

@@ -176,8 +176,6 @@ int target_kick(struct target *t);
  */
 void target_send(struct target *t, enum arena_op op, uint32_t arg);
 int target_await(struct target *t, int64_t deadline_ns);
-/* Calls target_send() and target_await(). */
-int target_post(struct target *t, enum arena_op op, uint32_t arg, int timeout_ms);
 
 struct ring *target_ring(const struct target *t, uint32_t i);
 /* Returns the current number of tasks; 1 if it is unknown. */

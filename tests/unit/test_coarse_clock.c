@@ -30,7 +30,6 @@ static unsigned per_tick;
 static unsigned n_reads;
 static uint64_t now;
 
-uint64_t __real_guest_read_clock(uint32_t clock);
 uint64_t __wrap_guest_read_clock(uint32_t clock);
 uint64_t __wrap_guest_read_clock(uint32_t clock)
 {

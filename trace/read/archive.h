@@ -176,10 +176,6 @@ bool archive_is_cut(const char *path);
 int archive_read(const uint8_t *data, size_t n_bytes, const char *path, struct archive **out,
 	struct diag *d);
 struct archive *archive_free(struct archive *s); /* NULL ok; returns NULL */
-static inline void archive_freep(struct archive **s)
-{
-	archive_free(*s);
-}
 
 /*
  * Frees the pages before |p|, which were read, so that memory does not grow with the file. They

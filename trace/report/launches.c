@@ -13,8 +13,6 @@
 #include "trace/report/digest.h"
 #include "trace/saturate.h"
 
-#define NO_SPAN UINT32_MAX
-
 /* A flow that leaves a thread. */
 struct call {
 	uint64_t flow;

@@ -29,8 +29,6 @@ struct exposition {
 	const struct exposition_family *family; /* of the values that follow */
 };
 
-#define EXPOSITION_MAX_LABELS 4
-
 /* A list of labels ends with a NULL name. In values, bytes that are no UTF-8 become '?'. */
 struct exposition_label {
 	const char *name;

@@ -321,14 +321,6 @@ bool job_note_progress(struct job *job, const struct ensemble *e, bool is_due)
 	return is_told;
 }
 
-void job_note_state(struct job *job, enum job_state state)
-{
-	job_lock(job);
-	job->state = state;
-	jobs_tell(job->jobs, job);
-	job_unlock(job);
-}
-
 /* The program's server knows the start of the recording best. */
 static void note_start(struct job *job, const struct remote_capture *capture)
 {

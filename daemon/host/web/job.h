@@ -113,7 +113,6 @@ void job_note_begin(struct job *job);
  * |is_due|. Returns true if it sent something.
  */
 bool job_note_progress(struct job *job, const struct ensemble *e, bool is_due);
-void job_note_state(struct job *job, enum job_state state);
 /* Notes the outcome of each program's recording, after capture_group_end(). */
 void job_note_outcome(struct job *job, const struct ensemble *e);
 /* Notes that the job is over. |status| is gRPC's. |format| NULL: there is no error. */

@@ -152,14 +152,6 @@ int jobs_delete(struct jobs *jobs, const struct caller *caller, uint64_t id, str
 	return jobs_act(jobs, caller, id, job_forget, d);
 }
 
-void jobs_deinit(struct jobs *jobs)
-{
-	while (jobs->first)
-		jobs_unlink(jobs, jobs->first);
-	pthread_cond_destroy(&jobs->changed);
-	pthread_mutex_destroy(&jobs->mutex);
-}
-
 /* --- lists ------------------------------------------------------------------------------------ */
 
 int jobs_write(struct jobs *jobs, const struct caller *caller, uint64_t id, struct json *json,

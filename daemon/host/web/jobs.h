@@ -39,8 +39,6 @@ struct jobs {
 };
 
 void jobs_init(struct jobs *jobs, struct host_service *host, struct hub *hub, struct runs *runs);
-/* Call it after the threads of all jobs have ended (jobs_finish()). */
-void jobs_deinit(struct jobs *jobs);
 
 /*
  * Begins a capture, if there is room for one more: 0 and its id, or a gRPC status with |d|. Takes

@@ -58,11 +58,6 @@ void runs_init(struct runs *r, const char *log_dir, struct hub *hub)
 	run_facts_init(&r->facts);
 }
 
-void runs_deinit(struct runs *r)
-{
-	run_facts_deinit(&r->facts);
-}
-
 const char *runs_get_log_dir(const struct runs *r)
 {
 	return r->log_dir[0] ? r->log_dir : NULL;

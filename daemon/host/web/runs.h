@@ -38,7 +38,6 @@ struct runs {
  * ~/.local/state.
  */
 void runs_init(struct runs *r, const char *log_dir, struct hub *hub);
-void runs_deinit(struct runs *r);
 
 const char *runs_get_log_dir(const struct runs *r); /* NULL: there is none */
 

@@ -43,14 +43,13 @@ enum nvtx_payload_slot {
 };
 
 struct nvtx_payload {
-	uint64_t schema; /* a type, the id of a schema, or one of the two values below */
+	uint64_t schema; /* a type, the id of a schema, or one of two values; see below */
 	size_t size; /* bytes; SIZE_MAX: a text up to its zero */
 	const void *bytes;
 };
 
 #define NVTX_SCHEMA_REFERENCED 1022u /* other payloads of the event point into it */
-#define NVTX_SCHEMA_RAW 1023u
-/* Ids of schemas begin here; smaller numbers are types or the two values above. */
+/* Ids of schemas begin here; smaller numbers are types, the value above, or 1023 for raw bytes. */
 #define NVTX_SCHEMA_FIRST (UINT64_C(1) << 24)
 /* Ids that the tool gives begin here; the program has chosen smaller ones itself. */
 #define NVTX_SCHEMA_FIRST_GIVEN (UINT64_C(1) << 32)

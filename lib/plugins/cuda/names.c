@@ -129,11 +129,3 @@ uint32_t cuda_names_find(struct cuda_names *n, enum ptap_device_kind kind, const
 		n->n_lost[kind]++;
 	return id;
 }
-
-void cuda_names_deinit(struct cuda_names *n)
-{
-	for (size_t i = 0; i < n->n_slots; i++)
-		free(n->slots[i]);
-	free(n->slots);
-	memset(n, 0, sizeof *n);
-}

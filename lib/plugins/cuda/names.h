@@ -39,6 +39,4 @@ void cuda_names_begin(struct cuda_names *n, const struct ptap_collector_services
  */
 uint32_t cuda_names_find(struct cuda_names *n, enum ptap_device_kind kind, const char *text);
 
-void cuda_names_deinit(struct cuda_names *n);
-
 #endif

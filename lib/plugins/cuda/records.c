@@ -52,7 +52,7 @@ static uint64_t correlate_record(
 /* Converts a stream's number; CUPTI's "no stream" becomes UINT64_MAX. */
 static uint64_t convert_stream(uint32_t stream)
 {
-	return stream == UINT32_MAX ? UINT64_MAX : stream;
+	return stream == RECORD_NO_STREAM ? UINT64_MAX : stream;
 }
 
 /* --- copies, and memory that was filled ---------------------------------------------------- */
