@@ -10,7 +10,8 @@
 #include "base/cancel.h"
 #include "base/grow.h"
 
-void chunk_deinit(struct chunk *chunk)
+/* Frees the bytes of a chunk, or gives them back if they were lent. */
+static void chunk_deinit(struct chunk *chunk)
 {
 	if (chunk->give_back)
 		chunk->give_back(chunk->lender);

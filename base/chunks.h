@@ -64,9 +64,6 @@ void chunks_lend(struct chunks *c, const uint8_t *data, size_t n, void (*give_ba
 void chunks_lend_room(
 	struct chunks *c, uint8_t *data, size_t n, void (*give_back)(void *lender), void *lender);
 
-/* Frees the bytes of a chunk, or gives them back if they were lent. */
-void chunk_deinit(struct chunk *chunk);
-
 /* Moves everything in |from| to the end of |c|; |from| is empty afterwards, also on failure. */
 void chunks_take(struct chunks *c, struct chunks *from);
 

@@ -225,7 +225,8 @@ int http_server_open(
 	return r;
 }
 
-void http_server_stop_listening(struct http_server *s)
+/* Accepts no more connections; existing ones stay. A second call does nothing. */
+static void http_server_stop_listening(struct http_server *s)
 {
 	if (s->options.listener >= 0)
 		close(s->options.listener);

@@ -75,9 +75,6 @@ int http_server_open(
 /* Ends all exchanges, streams and connections. */
 struct http_server *http_server_free(struct http_server *s); /* NULL ok; returns NULL */
 
-/* Accepts no more connections; existing ones stay. A second call does nothing. */
-void http_server_stop_listening(struct http_server *s);
-
 /*
  * The descriptor is readable when there is work. The timeout is the time after which
  * http_server_run() must be called even so; -1: never.

@@ -29,6 +29,105 @@
 #define GIVEN_UP_BURST 64
 #define GIVEN_UP_INTERVAL_NS (NS_PER_S / 10)
 
+/* --- limits on peers ------------------------------------------------------------------------- */
+
+struct peer_limit {
+	ino_t inode; /* identifies the connection: descriptors are reused */
+	unsigned n_open;
+	unsigned n_given_up; /* reduced by one in each interval */
+	int64_t forgiven_until_ns;
+};
+
+void peer_limits_deinit(struct peer_limits *c)
+{
+	free(c->peers);
+	memset(c, 0, sizeof *c);
+}
+
+/*
+ * Returns the connection of |call|, for the functions below; -1 when it is not known. gRPC calls an
+ * adopted connection "fd:N", and closes N only when its last call has ended.
+ */
+static int peer_limits_find_connection(grpc_call *call)
+{
+	char *peer = grpc_call_get_peer(call);
+	int fd;
+
+	if (!peer || sscanf(peer, "fd:%d", &fd) != 1)
+		fd = -1;
+	gpr_free(peer);
+	return fd;
+}
+
+/* Returns the counts of |connection|. NULL: it is not known, or memory ran out. */
+static struct peer_limit *peer_limits_find(struct peer_limits *c, int connection)
+{
+	size_t n = c->n_peers;
+
+	if (connection < 0 || grow(&c->peers, &c->n_peers, (size_t)connection + 1))
+		return NULL;
+	memset(c->peers + n, 0, (c->n_peers - n) * sizeof *c->peers);
+	return &c->peers[connection];
+}
+
+/*
+ * Resets the counts if the descriptor was reused. Only a connection without calls can have been
+ * closed.
+ */
+static void peer_limit_reset_if_reused(struct peer_limit *peer, int connection)
+{
+	ino_t inode = socket_find_inode(connection);
+
+	if (inode != peer->inode)
+		*peer = (struct peer_limit){.inode = inode};
+}
+
+/*
+ * A call arrived, ended, or was given up by its peer before it was answered. Each call that arrived
+ * must also end; the connection stays valid until then. These functions hang up on a peer that
+ * exceeds a limit.
+ */
+static void peer_limits_note_arrival(struct peer_limits *c, int connection)
+{
+	struct peer_limit *peer = peer_limits_find(c, connection);
+
+	if (!peer)
+		return;
+	if (!peer->n_open)
+		peer_limit_reset_if_reused(peer, connection);
+	if (++peer->n_open > MAX_OPEN_CALLS)
+		socket_hang_up(connection);
+}
+
+static void peer_limits_note_end(struct peer_limits *c, int connection)
+{
+	struct peer_limit *peer = peer_limits_find(c, connection);
+
+	if (peer && peer->n_open)
+		peer->n_open--;
+}
+
+static void peer_limit_forgive(struct peer_limit *peer, int64_t now_ns)
+{
+	int64_t n = (now_ns - peer->forgiven_until_ns) / GIVEN_UP_INTERVAL_NS;
+
+	peer->forgiven_until_ns += n * GIVEN_UP_INTERVAL_NS;
+	peer->n_given_up = n >= peer->n_given_up ? 0 : peer->n_given_up - (unsigned)n;
+}
+
+static void peer_limits_note_given_up(struct peer_limits *c, int connection, int64_t now_ns)
+{
+	struct peer_limit *peer = peer_limits_find(c, connection);
+
+	if (!peer)
+		return;
+	peer_limit_forgive(peer, now_ns);
+	if (++peer->n_given_up > GIVEN_UP_BURST)
+		socket_hang_up(connection);
+}
+
+/* --- the life of a call ----------------------------------------------------------------------- */
+
 static void call_free(struct rpc_call *call)
 {
 	if (call->grpc)
@@ -397,93 +496,4 @@ void rpc_relay_reply(struct rpc_call *to, struct rpc_pending *from)
 		call_note_answer(to, RPC_OK, "");
 		call_send_answer(to, take_message(from), RPC_OK, "");
 	}
-}
-
-/* --- limits on peers ------------------------------------------------------------------------- */
-
-struct peer_limit {
-	ino_t inode; /* identifies the connection: descriptors are reused */
-	unsigned n_open;
-	unsigned n_given_up; /* reduced by one in each interval */
-	int64_t forgiven_until_ns;
-};
-
-void peer_limits_deinit(struct peer_limits *c)
-{
-	free(c->peers);
-	memset(c, 0, sizeof *c);
-}
-
-/* gRPC calls an adopted connection "fd:N", and closes N only when its last call has ended. */
-int peer_limits_find_connection(grpc_call *call)
-{
-	char *peer = grpc_call_get_peer(call);
-	int fd;
-
-	if (!peer || sscanf(peer, "fd:%d", &fd) != 1)
-		fd = -1;
-	gpr_free(peer);
-	return fd;
-}
-
-/* Returns the counts of |connection|. NULL: it is not known, or memory ran out. */
-static struct peer_limit *peer_limits_find(struct peer_limits *c, int connection)
-{
-	size_t n = c->n_peers;
-
-	if (connection < 0 || grow(&c->peers, &c->n_peers, (size_t)connection + 1))
-		return NULL;
-	memset(c->peers + n, 0, (c->n_peers - n) * sizeof *c->peers);
-	return &c->peers[connection];
-}
-
-/*
- * Resets the counts if the descriptor was reused. Only a connection without calls can have been
- * closed.
- */
-static void peer_limit_reset_if_reused(struct peer_limit *peer, int connection)
-{
-	ino_t inode = socket_find_inode(connection);
-
-	if (inode != peer->inode)
-		*peer = (struct peer_limit){.inode = inode};
-}
-
-void peer_limits_note_arrival(struct peer_limits *c, int connection)
-{
-	struct peer_limit *peer = peer_limits_find(c, connection);
-
-	if (!peer)
-		return;
-	if (!peer->n_open)
-		peer_limit_reset_if_reused(peer, connection);
-	if (++peer->n_open > MAX_OPEN_CALLS)
-		socket_hang_up(connection);
-}
-
-void peer_limits_note_end(struct peer_limits *c, int connection)
-{
-	struct peer_limit *peer = peer_limits_find(c, connection);
-
-	if (peer && peer->n_open)
-		peer->n_open--;
-}
-
-static void peer_limit_forgive(struct peer_limit *peer, int64_t now_ns)
-{
-	int64_t n = (now_ns - peer->forgiven_until_ns) / GIVEN_UP_INTERVAL_NS;
-
-	peer->forgiven_until_ns += n * GIVEN_UP_INTERVAL_NS;
-	peer->n_given_up = n >= peer->n_given_up ? 0 : peer->n_given_up - (unsigned)n;
-}
-
-void peer_limits_note_given_up(struct peer_limits *c, int connection, int64_t now_ns)
-{
-	struct peer_limit *peer = peer_limits_find(c, connection);
-
-	if (!peer)
-		return;
-	peer_limit_forgive(peer, now_ns);
-	if (++peer->n_given_up > GIVEN_UP_BURST)
-		socket_hang_up(connection);
 }

@@ -163,16 +163,4 @@ void rpc_relay_reply(struct rpc_call *to, struct rpc_pending *from);
 
 void peer_limits_deinit(struct peer_limits *c);
 
-/* Returns the connection of |call|, for the functions below; -1 when it is not known. */
-int peer_limits_find_connection(grpc_call *call);
-
-/*
- * A call arrived, ended, or was given up by its peer before it was answered. Each call that arrived
- * must also end; the connection stays valid until then. These functions hang up on a peer that
- * exceeds a limit.
- */
-void peer_limits_note_arrival(struct peer_limits *c, int connection);
-void peer_limits_note_end(struct peer_limits *c, int connection);
-void peer_limits_note_given_up(struct peer_limits *c, int connection, int64_t now_ns);
-
 #endif

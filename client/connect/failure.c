@@ -182,7 +182,10 @@ static const char *find_v1_holder(const char *text)
 	return strncmp(text, words, sizeof words - 1) == 0 ? text + sizeof words - 1 : NULL;
 }
 
-bool failure_is_busy(int status, const char *text)
+/*
+ * Returns true if a busy profiler server, proftap's or another, answers with this status and text.
+ */
+static bool failure_is_busy(int status, const char *text)
 {
 	/* Stock servers return INTERNAL; their other versions, and proftap's, one of the others. */
 	if (status != RPC_INTERNAL && status != RPC_ALREADY_EXISTS &&

@@ -47,9 +47,4 @@ int failure_explain_no_request(const struct address *address, struct diag *d);
  */
 int failure_explain_tunnel(const struct address *address, struct diag *d);
 
-/*
- * Returns true if a busy profiler server, proftap's or another, answers with this status and text.
- */
-bool failure_is_busy(int status, const char *text);
-
 #endif

@@ -140,7 +140,8 @@ bool doctor_target_is_there(const struct system *sys, struct finding *f)
 	return p->pid != 0;
 }
 
-const char *doctor_target_path(
+/* Writes "/proc/PID/FILE", without the system's root, into |path|, and returns it. */
+static const char *doctor_target_path(
 	const struct system *sys, const char *file, char path[static PATH_MAX])
 {
 	snprintf(path, PATH_MAX, "/proc/%d/%s", (int)sys->target->pid, file);

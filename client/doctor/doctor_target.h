@@ -44,9 +44,6 @@ int doctor_target_load(struct doctor_target *p, const char *text, struct diag *d
 /* Returns true if the process is known and on this machine; if not, |f| says so. */
 bool doctor_target_is_there(const struct system *sys, struct finding *f);
 
-/* Writes "/proc/PID/FILE", without the system's root, into |path|, and returns it. */
-const char *doctor_target_path(
-	const struct system *sys, const char *file, char path[static PATH_MAX]);
 /* Writes the root of the file system that the process sees into |root|, and returns it. */
 const char *doctor_target_root(const struct system *sys, char root[static PATH_MAX]);
 /* Calls system_read_field() for /proc/PID/status. */

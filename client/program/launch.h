@@ -65,7 +65,5 @@ int injection_get_nvtx(const char **mode, struct diag *d);
  * is one of the modes.
  */
 void injection_say_kept(const char *library, const char *nvtx);
-/* Sets the injection variables that are not set yet. 0 or a negative errno. */
-int injection_set(const char *library, const char *nvtx);
 
 #endif

@@ -20,7 +20,7 @@
 #include "trace/read/archive.h"
 #include "trace/read/view.h"
 
-bool conversion_is_to_stdout(const struct trace_conversion *c)
+static bool conversion_is_to_stdout(const struct trace_conversion *c)
 {
 	return c->output && output_file_is_standard(c->output);
 }

@@ -35,7 +35,6 @@ int conversion_set_compression(struct trace_conversion *c, const char *value, st
 int conversion_check(struct trace_conversion *c, struct diag *d);
 /* Checks that the output can be compressed as the options say. conversion_check() includes this. */
 int conversion_check_compression(const struct trace_conversion *c, struct diag *d);
-bool conversion_is_to_stdout(const struct trace_conversion *c);
 /*
  * Writes the view of the trace (or run directory) at |path|. Prints the file's path to standard
  * output, and the size and losses to standard error; with |is_json|, prints a JSON object to

@@ -86,8 +86,6 @@ struct perfetto_link {
 	char tunnel[256];
 };
 
-/* Makes the link of a file |name| that is served at |port|. 0, or a negative errno with |d|. */
-int perfetto_link_make(struct perfetto_link *l, uint16_t port, const char *name, struct diag *d);
 /*
  * Returns true if a Host header names this server. Another name may be an attack by DNS rebinding.
  * |host| NULL: false.

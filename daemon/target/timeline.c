@@ -56,7 +56,7 @@ static void clock_watch_compare(struct clock_watch *w, const struct clock_pair *
 	clock_watch_begin_window(w, pair);
 }
 
-void clock_watch_update(struct clock_watch *w, const struct clock_pair *pair)
+static void clock_watch_update(struct clock_watch *w, const struct clock_pair *pair)
 {
 	if (!w->is_begun) {
 		clock_watch_begin(w, pair);

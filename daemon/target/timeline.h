@@ -44,8 +44,6 @@ struct clock_watch {
 
 struct clock_pair;
 
-void clock_watch_update(struct clock_watch *w, const struct clock_pair *pair);
-
 /*
  * Writes a sentence on faults seen at |from_ns| or later, or "". A set-back takes precedence over a
  * wrong pace.

@@ -198,7 +198,7 @@ static bool is_preloaded(void)
 	const char *preloads = secure_getenv("LD_PRELOAD");
 	Dl_info own;
 
-	return preloads && dladdr((void *)(size_t)&preload_start, &own) && own.dli_fname[0] &&
+	return preloads && dladdr((void *)(size_t)&preload_claim, &own) && own.dli_fname[0] &&
 	       strstr(preloads, own.dli_fname);
 }
 
@@ -232,6 +232,11 @@ static void start_from_environment(const char *asked, bool may_wait)
 	}
 }
 
+/*
+ * Starts the server that the environment asks for, unless that was tried before in this process. A
+ * failure only prints a line to standard error. |may_wait|: PROFTAP_WAIT waits for a recording. Any
+ * thread.
+ */
 static void start_once(bool may_wait)
 {
 	static _Atomic int tried_for; /* the pid; a forked child has another one */
@@ -242,14 +247,10 @@ static void start_once(bool may_wait)
 		start_from_environment(asked, may_wait);
 }
 
-void preload_start(void)
-{
-	start_once(false);
-}
-
 int InitializeInjection(void)
 {
-	preload_start();
+	/* This does not wait for a recording: the driver may hold locks that a collector needs. */
+	start_once(false);
 	return 1;
 }
 

@@ -17,14 +17,6 @@
 bool preload_claim(void);
 
 /*
- * Starts the server that the environment asks for, unless that was tried before in this process. A
- * failure only prints a line to standard error. Unlike libproftap when it is preloaded, this does
- * not wait for a recording (PROFTAP_WAIT): the caller may hold locks that a collector needs. Any
- * thread.
- */
-void preload_start(void);
-
-/*
  * The CUDA driver calls this in a program that initialises CUDA, once it has loaded the library
  * that CUDA_INJECTION64_PATH names. Starts the server that the environment asks for, as the preload
  * does, if that has not been tried yet in this process. It is yet to be tried if the process set

@@ -43,8 +43,6 @@ struct perfetto_machines {
 /* 0 or -ENOMEM. */
 int perfetto_machines_init(struct perfetto_machines *m, const struct view *v);
 void perfetto_machines_deinit(struct perfetto_machines *m);
-/* True if |host| is the first host of its machine. */
-bool perfetto_machines_has_first(const struct perfetto_machines *m, uint32_t host);
 
 struct perfetto {
 	const struct view *view;

@@ -198,6 +198,15 @@ int selection_set_iterations(
 		 : 0;
 }
 
+/* True if |number| is a wanted iteration. */
+static bool selection_has_number(const struct selection *s, int64_t number)
+{
+	for (size_t i = 0; i < s->n_iterations; i++)
+		if (number >= s->iterations[i].first && number <= s->iterations[i].last)
+			return true;
+	return false;
+}
+
 /* --- names --------------------------------------------------------------------------------- */
 
 /* Returns 1 if the pattern matches, 0 if not, or -ENOMEM. */
@@ -501,14 +510,6 @@ bool selection_has_track(const struct view *view, const struct view_track *track
 }
 
 /* --- iterations ---------------------------------------------------------------------------- */
-
-bool selection_has_number(const struct selection *s, int64_t number)
-{
-	for (size_t i = 0; i < s->n_iterations; i++)
-		if (number >= s->iterations[i].first && number <= s->iterations[i].last)
-			return true;
-	return false;
-}
 
 bool selection_counts(const struct view *view, const struct view_track *track)
 {

@@ -71,8 +71,6 @@ int selection_set_pids(struct selection *s, const char *option, const char *valu
 int selection_parse_time(const char *option, const char *value, int64_t *out_ns, struct diag *d);
 void selection_deinit(struct selection *s);
 
-/* True if |number| is a wanted iteration. */
-bool selection_has_number(const struct selection *s, int64_t number);
 /* Returns the length of the first word of a list of threads or pids. */
 size_t selection_get_word_length(const char *words);
 /*

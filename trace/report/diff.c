@@ -206,6 +206,43 @@ static void diff_measure(const struct diff *diff, struct diff_row *row)
 		row->measures[DIFF_TOTAL].b / b->units - row->measures[DIFF_TOTAL].a / a->units;
 }
 
+/* Returns roughly the time per unit of work that the metric's change costs or saves. */
+static double diff_get_weight(
+	const struct diff *diff, const struct diff_row *row, enum diff_metric metric)
+{
+	static const double tails[] = {
+		[DIFF_P50] = 0.5, [DIFF_P90] = 0.1, [DIFF_P99] = 0.01, [DIFF_P999] = 0.001};
+	const struct diff_measure *m = &row->measures[metric];
+	const struct pace_side *a = &diff->pace.sides[0];
+	const struct pace_side *b = &diff->pace.sides[1];
+	double count = fmax((double)row_count_begun(row->a) / a->units,
+		(double)row_count_begun(row->b) / b->units);
+	double mean_ns = fmax(row->measures[DIFF_MEAN].a, row->measures[DIFF_MEAN].b);
+
+	switch (metric) {
+	case DIFF_TOTAL:
+		return fabs(row->growth_ns);
+	case DIFF_MEAN:
+		return fabs(m->b - m->a) * count;
+	case DIFF_P50:
+	case DIFF_P90:
+	case DIFF_P99:
+	case DIFF_P999:
+		return fabs(m->b - m->a) * count * tails[metric];
+	case DIFF_MAX:
+		return fabs(m->b - m->a) / fmax(a->units, b->units);
+	case DIFF_COUNT:
+		return fabs(m->b / b->units - m->a / a->units) * mean_ns;
+	case DIFF_RATE:
+		return fabs(m->b - m->a) / fmax(m->a, m->b) *
+		       fmin(row->measures[DIFF_TOTAL].a / a->units,
+			       row->measures[DIFF_TOTAL].b / b->units);
+	case DIFF_METRICS:
+		break;
+	}
+	return 0;
+}
+
 /* --- correction ---------------------------------------------------------------------------- */
 
 /* Longer steps lower the rate of all spans in them; only the rates of steps and requests count. */
@@ -258,41 +295,6 @@ static int diff_conclude(struct diff *diff)
 }
 
 /* --- order --------------------------------------------------------------------------------- */
-
-double diff_get_weight(const struct diff *diff, const struct diff_row *row, enum diff_metric metric)
-{
-	static const double tails[] = {
-		[DIFF_P50] = 0.5, [DIFF_P90] = 0.1, [DIFF_P99] = 0.01, [DIFF_P999] = 0.001};
-	const struct diff_measure *m = &row->measures[metric];
-	const struct pace_side *a = &diff->pace.sides[0];
-	const struct pace_side *b = &diff->pace.sides[1];
-	double count = fmax((double)row_count_begun(row->a) / a->units,
-		(double)row_count_begun(row->b) / b->units);
-	double mean_ns = fmax(row->measures[DIFF_MEAN].a, row->measures[DIFF_MEAN].b);
-
-	switch (metric) {
-	case DIFF_TOTAL:
-		return fabs(row->growth_ns);
-	case DIFF_MEAN:
-		return fabs(m->b - m->a) * count;
-	case DIFF_P50:
-	case DIFF_P90:
-	case DIFF_P99:
-	case DIFF_P999:
-		return fabs(m->b - m->a) * count * tails[metric];
-	case DIFF_MAX:
-		return fabs(m->b - m->a) / fmax(a->units, b->units);
-	case DIFF_COUNT:
-		return fabs(m->b / b->units - m->a / a->units) * mean_ns;
-	case DIFF_RATE:
-		return fabs(m->b - m->a) / fmax(m->a, m->b) *
-		       fmin(row->measures[DIFF_TOTAL].a / a->units,
-			       row->measures[DIFF_TOTAL].b / b->units);
-	case DIFF_METRICS:
-		break;
-	}
-	return 0;
-}
 
 size_t diff_sort_metrics(
 	const struct diff *diff, const struct diff_row *row, enum diff_metric out[DIFF_METRICS])

@@ -164,12 +164,9 @@ void diff_deinit(struct diff *diff);
 const char *diff_get_metric_name(enum diff_metric metric);
 /* Returns DIFF_METRICS if no metric has that name. */
 enum diff_metric diff_find_metric(const char *name, size_t n);
-/* Returns roughly the time per unit of work that the metric's change costs or saves. */
-double diff_get_weight(
-	const struct diff *diff, const struct diff_row *row, enum diff_metric metric);
 /*
- * Lists the metrics whose change is sure, sorted by diff_get_weight(), largest first; returns their
- * number.
+ * Lists the metrics whose change is sure; returns their number. They are sorted by roughly the time
+ * per unit of work that the change costs or saves, largest first.
  */
 size_t diff_sort_metrics(
 	const struct diff *diff, const struct diff_row *row, enum diff_metric out[DIFF_METRICS]);

@@ -67,8 +67,6 @@ void busy_deinit(struct busy *b);
 int busy_add(struct busy *b, int64_t start_ns, int64_t end_ns, uint32_t name);
 /* Call it once after the last busy_add(). 0 or -ENOMEM. */
 int busy_finish(struct busy *b);
-/* Makes |b| a copy of |from|. 0 or -ENOMEM. */
-int busy_copy(struct busy *b, const struct busy *from);
 int64_t gap_get_length(const struct idle_gap *gap); /* ns */
 /* Returns the covered share, 0 to 1. */
 double busy_get_share(const struct busy *b);
@@ -276,8 +274,6 @@ void groups_deinit(struct groups *groups);
 
 /* Reads a track of any kind. 0, or a negative errno with |d|. */
 int digest_read_track(struct digest *g, const struct view_track *track, struct diag *d);
-/* Adds the item to steps if it is one, and to flows if it is an end of one. 0 or -ENOMEM. */
-int digest_add_marks(struct digest *g, struct digest_plane *plane, const struct item *item);
 /*
  * Finds the time that the tracks of each process cover together. 0, or a negative errno with |d|.
  */

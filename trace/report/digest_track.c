@@ -31,7 +31,8 @@ struct digest_reading {
 	bool is_device;
 };
 
-int digest_add_marks(struct digest *g, struct digest_plane *plane, const struct item *item)
+/* Adds the item to steps if it is one, and to flows if it is an end of one. 0 or -ENOMEM. */
+static int digest_add_marks(struct digest *g, struct digest_plane *plane, const struct item *item)
 {
 	g->totals.n_unfinished += item->is_unfinished;
 	if (item->is_step) {

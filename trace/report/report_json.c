@@ -98,7 +98,8 @@ void report_json_put_asyncs(struct report_json *w, const struct rows *rows)
 	json_end_list(&w->j);
 }
 
-void report_json_put_launches(struct report_json *w, const struct launcher_list *l)
+/* Writes "launches". */
+static void report_json_put_launches(struct report_json *w, const struct launcher_list *l)
 {
 	json_begin_list(&w->j, "launches");
 	for (size_t i = 0; i < report_json_count_shown(w, l->names.n_texts); i++) {

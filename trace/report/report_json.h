@@ -16,7 +16,6 @@ struct archive_plane;
 struct busy;
 struct digest;
 struct json;
-struct launcher_list;
 struct report_options;
 struct row;
 struct rows;
@@ -41,8 +40,6 @@ void report_json_put_spans(struct report_json *w, const char *key, const struct 
 void report_json_put_asyncs(struct report_json *w, const struct rows *rows);
 /* Writes "slow" and "cpu_shares". */
 void report_json_put_slow(struct report_json *w);
-/* Writes "launches". */
-void report_json_put_launches(struct report_json *w, const struct launcher_list *l);
 /*
  * Writes "process_name" and "process_id"; null if |plane| is NULL, since there is no single
  * process.

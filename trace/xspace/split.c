@@ -121,7 +121,8 @@ static void choose_starts(struct split *s, const struct survey *y)
 	s->n_parts = part;
 }
 
-size_t split_find_part(const struct split *s, int64_t time_ns)
+/* Returns the index of the part for an event that begins at |time_ns|. */
+static size_t split_find_part(const struct split *s, int64_t time_ns)
 {
 	size_t part = s->n_parts - 1;
 

@@ -39,8 +39,6 @@ struct split {
 
 /* 0; -EFBIG with |d| when parts cannot be made so small; or another negative errno with |d|. */
 int split_plan(struct split *s, struct diag *d);
-/* Returns the index of the part for an event that begins at |time_ns|. */
-size_t split_find_part(const struct split *s, int64_t time_ns);
 /* Writes each part to its descriptor, an empty file. 0, or a negative errno. */
 int split_write(const struct split *s, const int *fds);
 

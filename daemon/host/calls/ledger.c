@@ -67,7 +67,8 @@ static void ledger_observe(struct ledger_histogram *h, const uint64_t *bounds, u
 	h->sum += value;
 }
 
-void ledger_add(struct ledger *l, uint64_t id, const struct ledger_entry *entry)
+/* Adds a recording of the program |id|, to the program's own sums as well, if it still exists. */
+static void ledger_add(struct ledger *l, uint64_t id, const struct ledger_entry *entry)
 {
 	struct ledger_sums *sums = &l->sums;
 	const struct program_sums of_program = {

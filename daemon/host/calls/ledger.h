@@ -80,8 +80,6 @@ struct ledger {
 };
 
 void ledger_init(struct ledger *l, struct programs *programs);
-/* Adds a recording of the program |id|, to the program's own sums as well, if it still exists. */
-void ledger_add(struct ledger *l, uint64_t id, const struct ledger_entry *entry);
 void ledger_add_sample(struct ledger *l, int64_t took_ns);
 void ledger_get(struct ledger *l, struct ledger_sums *out);
 

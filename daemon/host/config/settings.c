@@ -191,7 +191,8 @@ int settings_set(struct settings *s, const char *key, const char *value, struct 
 	return 0;
 }
 
-bool settings_is_key(const char *key)
+/* Returns true if there is a setting |key|. */
+static bool settings_is_key(const char *key)
 {
 	return setting_find(key) != NULL;
 }

@@ -55,8 +55,6 @@ void settings_init(struct settings *s);
  */
 int settings_set(struct settings *s, const char *key, const char *value, struct diag *d);
 
-/* Returns true if there is a setting |key|. */
-bool settings_is_key(const char *key);
 /* Returns true if |key| is a setting whose value is a path. */
 bool settings_is_path(const char *key);
 

@@ -3,6 +3,7 @@
 #include "daemon/host/web/recorded_values.h"
 
 #include <fnmatch.h>
+#include <stdbool.h>
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
@@ -27,7 +28,10 @@ struct recorded_question {
 	struct rpc_pending *pending;
 };
 
-bool recorded_values_match(const char *patterns, const char *name)
+/*
+ * Returns true if one of |patterns|, a comma list of shell patterns with * and ?, matches |name|.
+ */
+static bool recorded_values_match(const char *patterns, const char *name)
 {
 	while (*patterns) {
 		size_t n = strcspn(patterns, ",");

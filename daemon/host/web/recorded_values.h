@@ -7,7 +7,6 @@
 #ifndef DAEMON_RECORDED_VALUES_H
 #define DAEMON_RECORDED_VALUES_H
 
-#include <stdbool.h>
 #include <stddef.h>
 #include <sys/types.h>
 
@@ -39,11 +38,6 @@ struct recorded_values {
 	struct recorded_list counters;
 	struct recorded_list steps;
 };
-
-/*
- * Returns true if one of |patterns|, a comma list of shell patterns with * and ?, matches |name|.
- */
-bool recorded_values_match(const char *patterns, const char *name);
 
 /*
  * Asks the programs of |v| (|n|, by pid) that match |patterns| and whose flight recorder runs, and

@@ -47,10 +47,12 @@ static int64_t make_id(uint32_t tid, uint64_t n_earlier)
 }
 
 /*
- * A hostile program may have any number of threads of one tid: sorting by tid avoids a search for
- * each thread.
+ * Sets *out to the ids of the lines of |drain|'s logs, in their order. An id is the thread's tid
+ * plus 2^22 for each earlier thread of the same tid; all tids are below 2^22. A hostile program may
+ * have any number of threads of one tid: sorting by tid avoids a search for each thread. Owner:
+ * *out belongs to the caller (free). 0 or -ENOMEM.
  */
-int line_id_make(const struct drain *drain, int64_t **out)
+static int line_id_make(const struct drain *drain, int64_t **out)
 {
 	size_t n = drain->n_logs;
 	_cleanup_free_ struct line_owner *owners = calloc(n + 1, sizeof *owners);

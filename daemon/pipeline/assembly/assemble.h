@@ -22,13 +22,6 @@ struct timeline;
 
 #define LINE_ID_FIRST_ASYNC (INT64_C(1) << 30)
 
-/*
- * Sets *out to the ids of the lines of |drain|'s logs, in their order. An id is the thread's tid
- * plus 2^22 for each earlier thread of the same tid; all tids are below 2^22. Owner: *out belongs
- * to the caller (free). 0 or -ENOMEM.
- */
-int line_id_make(const struct drain *drain, int64_t **out);
-
 /* The facts of the capture that the assembler needs. */
 struct assemble_input {
 	const struct drain *drain;

@@ -93,17 +93,20 @@ static uint32_t intern_text(struct device_drawing *g, struct names *names, const
 	return 0;
 }
 
-uint32_t device_drawing_intern(struct device_drawing *g, const char *text)
+/* The number of a text in the plane's stat_names. */
+static uint32_t device_drawing_intern(struct device_drawing *g, const char *text)
 {
 	return intern_text(g, &g->plane->stat_names, text);
 }
 
-uint32_t device_drawing_intern_name(struct device_drawing *g, const char *text)
+/* The number of a text in the plane's event_names. */
+static uint32_t device_drawing_intern_name(struct device_drawing *g, const char *text)
 {
 	return intern_text(g, &g->plane->event_names, text);
 }
 
-uint32_t device_drawing_get_key(struct device_drawing *g, enum device_stat stat)
+/* The number of the stat's name in the plane. */
+static uint32_t device_drawing_get_key(struct device_drawing *g, enum device_stat stat)
 {
 	if (!g->keys[stat])
 		g->keys[stat] = device_drawing_intern(g, texts_of_stats[stat]) + 1;
@@ -137,7 +140,8 @@ void device_drawing_read_text(const struct device_drawing *g, uint32_t id, char 
 	text[n] = '\0';
 }
 
-struct device_text device_drawing_get_text(struct device_drawing *g, uint32_t id)
+/* The name of an event for |id|, demangled if it is a C++ name. */
+static struct device_text device_drawing_get_text(struct device_drawing *g, uint32_t id)
 {
 	char text[DEVICE_TEXT_BYTES];
 	struct device_text made;
@@ -151,7 +155,11 @@ struct device_text device_drawing_get_text(struct device_drawing *g, uint32_t id
 	return made;
 }
 
-bool device_drawing_find_op(struct device_drawing *g, uint32_t number, uint32_t *out)
+/*
+ * Sets *out to the name of the span |number| in the plane's stat_names. False when there are too
+ * many such names.
+ */
+static bool device_drawing_find_op(struct device_drawing *g, uint32_t number, uint32_t *out)
 {
 	bool is_new = number < g->n_ops && !g->ops[number];
 

@@ -114,20 +114,7 @@ int device_drawing_make_line(struct device_drawing *g, size_t i, struct line *ou
 int device_drawing_add_stats(
 	struct device_drawing *g, size_t i, struct trace_event *events, size_t n);
 
-/* The number of the stat's name in the plane. */
-uint32_t device_drawing_get_key(struct device_drawing *g, enum device_stat stat);
-/* The number of a text in the plane's stat_names. */
-uint32_t device_drawing_intern(struct device_drawing *g, const char *text);
-/* The number of a text in the plane's event_names. */
-uint32_t device_drawing_intern_name(struct device_drawing *g, const char *text);
 /* Copies the text of |id|, cut and terminated; |text| has DEVICE_TEXT_BYTES. */
 void device_drawing_read_text(const struct device_drawing *g, uint32_t id, char *text);
-/* The name of an event for |id|, demangled if it is a C++ name. */
-struct device_text device_drawing_get_text(struct device_drawing *g, uint32_t id);
-/*
- * Sets *out to the name of the span |number| in the plane's stat_names. False when there are too
- * many such names.
- */
-bool device_drawing_find_op(struct device_drawing *g, uint32_t number, uint32_t *out);
 
 #endif

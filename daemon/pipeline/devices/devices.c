@@ -27,6 +27,63 @@
  */
 #define XSPACE_COST 8
 
+/* --- device metrics --------------------------------------------------------------------------- */
+
+/* The length at which a name is cut here; device_drawing.c cuts it at the same length. */
+#define MAX_BYTES 1023
+/* The bytes of a name besides its text: places in tables, and a piece of heap. */
+#define NAME_COST 64
+
+static void device_metrics_deinit(struct device_metrics *m)
+{
+	names_deinit(&m->names);
+	free(m->number_of);
+	memset(m, 0, sizeof *m);
+}
+
+static bool make_room_for_id(struct device_metrics *m, uint32_t id)
+{
+	size_t n = m->n_ids;
+
+	if (grow(&m->number_of, &m->n_ids, (size_t)id + 1))
+		return false;
+	memset(m->number_of + n, 0, (m->n_ids - n) * sizeof *m->number_of);
+	return true;
+}
+
+/* Adds a new name. |purse| pays for it, because a program can have very many long texts. */
+static int add_metric(struct device_metrics *m, uint32_t id, const char *text, uint32_t n,
+	struct purse *purse, uint32_t *number_out)
+{
+	if (!purse_pay(purse, NAME_COST + n))
+		return DEVICE_METRICS_FULL;
+	*number_out = make_room_for_id(m, id) ? names_intern(&m->names, text, n) : NAMES_NONE;
+	if (*number_out == NAMES_NONE)
+		return -ENOMEM;
+	m->number_of[id] = *number_out + 1;
+	return 0;
+}
+
+/* 0 with *number_out, -ENOMEM, or DEVICE_METRICS_FULL: |purse| has no room for a new name. */
+static int device_metrics_find(struct device_metrics *m, struct arena *arena, uint32_t id,
+	struct purse *purse, uint32_t *number_out)
+{
+	uint32_t n = 0;
+	const char *text;
+
+	if (id < m->n_ids && m->number_of[id]) {
+		*number_out = m->number_of[id] - 1;
+		return 0;
+	}
+	text = string_table_find(arena, string_table_count_ids(arena), id, &n);
+	if (text)
+		return add_metric(m, id, text, n < MAX_BYTES ? n : MAX_BYTES, purse, number_out);
+	*number_out = names_intern(&m->names, "", 0);
+	return *number_out == NAMES_NONE ? -ENOMEM : 0;
+}
+
+/* --- records ---------------------------------------------------------------------------------- */
+
 /* A record that is being read. |v| is set as far as records of its kind reach. */
 struct device_record {
 	const struct entry *entry;
@@ -384,58 +441,4 @@ void devices_settle(struct device_records *d)
 void devices_make_room(struct device_records *d)
 {
 	memory_budget_give_back(d->purse.keep, d->n_events * DEVICES_ENCODED_BYTES);
-}
-
-/* --- device metrics --------------------------------------------------------------------------- */
-
-/* The length at which a name is cut here; device_drawing.c cuts it at the same length. */
-#define MAX_BYTES 1023
-/* The bytes of a name besides its text: places in tables, and a piece of heap. */
-#define NAME_COST 64
-
-void device_metrics_deinit(struct device_metrics *m)
-{
-	names_deinit(&m->names);
-	free(m->number_of);
-	memset(m, 0, sizeof *m);
-}
-
-static bool make_room_for_id(struct device_metrics *m, uint32_t id)
-{
-	size_t n = m->n_ids;
-
-	if (grow(&m->number_of, &m->n_ids, (size_t)id + 1))
-		return false;
-	memset(m->number_of + n, 0, (m->n_ids - n) * sizeof *m->number_of);
-	return true;
-}
-
-/* Adds a new name. |purse| pays for it, because a program can have very many long texts. */
-static int add_metric(struct device_metrics *m, uint32_t id, const char *text, uint32_t n,
-	struct purse *purse, uint32_t *number_out)
-{
-	if (!purse_pay(purse, NAME_COST + n))
-		return DEVICE_METRICS_FULL;
-	*number_out = make_room_for_id(m, id) ? names_intern(&m->names, text, n) : NAMES_NONE;
-	if (*number_out == NAMES_NONE)
-		return -ENOMEM;
-	m->number_of[id] = *number_out + 1;
-	return 0;
-}
-
-int device_metrics_find(struct device_metrics *m, struct arena *arena, uint32_t id,
-	struct purse *purse, uint32_t *number_out)
-{
-	uint32_t n = 0;
-	const char *text;
-
-	if (id < m->n_ids && m->number_of[id]) {
-		*number_out = m->number_of[id] - 1;
-		return 0;
-	}
-	text = string_table_find(arena, string_table_count_ids(arena), id, &n);
-	if (text)
-		return add_metric(m, id, text, n < MAX_BYTES ? n : MAX_BYTES, purse, number_out);
-	*number_out = names_intern(&m->names, "", 0);
-	return *number_out == NAMES_NONE ? -ENOMEM : 0;
 }

@@ -59,11 +59,6 @@ struct device_metrics {
 	size_t n_ids;
 };
 
-void device_metrics_deinit(struct device_metrics *m);
-/* 0 with *number_out, -ENOMEM, or DEVICE_METRICS_FULL: |purse| has no room for a new name. */
-int device_metrics_find(struct device_metrics *m, struct arena *arena, uint32_t id,
-	struct purse *purse, uint32_t *number_out);
-
 struct device_records {
 	struct arena *arena; /* borrowed: has the texts */
 	struct purse purse; /* pays for the memory of all records */

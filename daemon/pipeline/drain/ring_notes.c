@@ -12,6 +12,7 @@
 #include "daemon/pipeline/drain/thread_log.h"
 #include "daemon/pipeline/drain/thread_window.h"
 #include "daemon/target/entry.h"
+#include "daemon/target/era.h"
 #include "daemon/target/ring_copy.h"
 #include "daemon/target/target.h"
 #include "daemon/target/timeline.h"
@@ -160,7 +161,8 @@ static uint64_t history_find_begin(const struct ring_notes *all, const struct ri
 	return h->had_thread ? h->since_ticks : all->read_ticks;
 }
 
-struct era ring_notes_find_era(
+/* Finds the era in which the entry at |position| of ring |i| was written, before |now_ticks|. */
+static struct era ring_notes_find_era(
 	const struct target *t, uint32_t i, uint64_t position, uint64_t now_ticks)
 {
 	const struct ring_history *h = &t->notes->of[i];

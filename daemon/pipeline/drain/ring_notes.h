@@ -12,8 +12,6 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "daemon/target/era.h"
-
 struct drain_budget;
 struct target;
 struct thread_log;
@@ -40,10 +38,6 @@ void ring_notes_update(struct target *t, uint64_t now_ticks);
 
 /* Reads the clock of |t|'s recording. */
 uint64_t ring_notes_now(const struct target *t);
-
-/* Finds the era in which the entry at |position| of ring |i| was written, before |now_ticks|. */
-struct era ring_notes_find_era(
-	const struct target *t, uint32_t i, uint64_t position, uint64_t now_ticks);
 
 /*
  * Sets the eras of |log|, a picture of ring |i|, whose records were all written before |now_ticks|.

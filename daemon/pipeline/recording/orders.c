@@ -75,7 +75,8 @@ static void watch_crashes(struct target *t)
 	}
 }
 
-void orders_send(const struct family *f, struct target *t)
+/* Sends START or STOP to |t|, as the levels of the family require. Does not wait for the answer. */
+static void orders_send(const struct family *f, struct target *t)
 {
 	uint32_t level =
 		f->capture_level > f->recorder_level ? f->capture_level : f->recorder_level;

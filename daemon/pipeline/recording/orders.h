@@ -15,18 +15,13 @@
 #include "lib/wire/arena.h"
 
 struct diag;
-struct family;
 struct recording;
-struct target;
 
 /*
  * Sends ARENA_OP_PREPARE or ARENA_OP_START. 0, RECORDING_NO_TARGET, or a negative errno with |d|:
  * then no process records for |r|.
  */
 int orders_begin(struct recording *r, enum arena_op op, struct diag *d);
-
-/* Sends START or STOP to |t|, as the levels of the family require. Does not wait for the answer. */
-void orders_send(const struct family *f, struct target *t);
 
 /*
  * Ends this recording; processes go on if the family's other level needs them. 0, or for the

@@ -34,12 +34,6 @@ struct spooler;
  */
 void recording_usage_begin(struct recording *r, size_t first);
 
-/* Samples some processes at each visit, one after the other. */
-void recording_usage_visit(struct recording *r);
-
-/* Takes the last samples. Sets |r->error| when memory ran out. */
-void recording_usage_end(struct recording *r);
-
 struct recording_gpus {
 	struct gpu_sampler_config config; /* .interval_ns 0: nothing is sampled; set after init */
 	/* NULL: no process uses a GPU yet, there is no driver, or the sampler was stopped */
@@ -50,10 +44,6 @@ struct recording_gpus {
 	char why[GPU_SAMPLER_WHY_BYTES]; /* the reason when samples are missing, or "" */
 };
 
-/* Called often from arming to the end: starts the sampler when a process uses a GPU. */
-void recording_gpus_visit(struct recording *r);
-/* Does nothing the second time. */
-void recording_gpus_end(struct recording *r);
 /*
  * Works as usage_cut(); |part| is a copy of |r|. part->gpus.samples.error is -ENOMEM when samples
  * are missing.

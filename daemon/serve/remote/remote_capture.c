@@ -27,7 +27,7 @@
 #define DEFAULT_HOST_LEVEL 2
 #define DEFAULT_DEVICE_LEVEL 1
 
-void remote_capture_fail(struct remote_capture *r, const char *text)
+static void remote_capture_fail(struct remote_capture *r, const char *text)
 {
 	if (!r->error[0])
 		remote_error_format(r->error, sizeof r->error, r->address, text);

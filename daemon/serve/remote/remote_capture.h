@@ -66,8 +66,6 @@ struct remote_capture {
 	char error[512]; /* "": none; begins with the address */
 };
 
-void remote_capture_fail(struct remote_capture *r, const char *text);
-
 /*
  * A Profile request without a version means the defaults. A Capture needs a version, so this sets
  * it and the defaults.

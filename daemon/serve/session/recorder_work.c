@@ -352,7 +352,7 @@ int64_t recorder_work_get_due(const struct session *s)
 	return w && w->recorder.due_ns < due_ns ? w->recorder.due_ns : due_ns;
 }
 
-bool recorder_work_is_on(const struct session *s)
+static bool recorder_work_is_on(const struct session *s)
 {
 	return s->recorder_work && s->recorder_work->recorder.is_on;
 }

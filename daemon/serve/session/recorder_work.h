@@ -52,7 +52,6 @@ int recorder_work_begin(struct session *s, struct diag *d);
 void recorder_work_poll(struct session *s, bool is_capturing);
 /* Returns when recorder_work_poll() is due at the latest, CLOCK_MONOTONIC ns, or INT64_MAX. */
 int64_t recorder_work_get_due(const struct session *s);
-bool recorder_work_is_on(const struct session *s);
 /*
  * Returns true if the recorder is on or was on since the last call. One recorder_work_poll() may
  * turn it on and off.

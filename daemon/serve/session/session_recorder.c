@@ -75,7 +75,8 @@ int session_recorder_stop(struct session *s, struct session_request *request)
 	return take_request(s, request, RECORDER_STOP);
 }
 
-void session_recorder_note_inherited(struct session *s)
+/* Notes that a client has taken a dead program's data, which need not be held any longer. */
+static void session_recorder_note_inherited(struct session *s)
 {
 	atomic_store(&s->is_inherited, 1);
 	session_recorder_wake(s);

@@ -36,8 +36,6 @@ int session_recorder_snapshot(struct session *s, struct session_request *request
 int session_recorder_stop(struct session *s, struct session_request *request);
 /* Wakes the worker, which serves the requests, also after the program's death. */
 void session_recorder_wake(struct session *s);
-/* Notes that a client has taken a dead program's data, which need not be held any longer. */
-void session_recorder_note_inherited(struct session *s);
 /* Returns true if the recorder is on or its data is held. */
 bool session_recorder_is_on(struct session *s);
 

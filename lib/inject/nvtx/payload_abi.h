@@ -43,7 +43,7 @@ enum nvtx_payload_slot {
 };
 
 struct nvtx_payload {
-	uint64_t schema; /* a type, the id of a schema, or one of two values; see below */
+	uint64_t schema; /* a type, the id of a schema, NVTX_SCHEMA_REFERENCED or 1023 (raw) */
 	size_t size; /* bytes; SIZE_MAX: a text up to its zero */
 	const void *bytes;
 };

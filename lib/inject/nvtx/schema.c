@@ -34,7 +34,8 @@ static uint64_t hash_key(const struct layout_key *key)
 	return shelf_hash((uintptr_t)key->domain, &key->id, sizeof key->id);
 }
 
-struct nvtx_layout *nvtx_layout_find(const struct nvtx_domain *domain, uint64_t id)
+/* Returns NULL for an unknown id. Lifetime: the process's. */
+static struct nvtx_layout *nvtx_layout_find(const struct nvtx_domain *domain, uint64_t id)
 {
 	struct layout_key key = {domain, id};
 

@@ -55,8 +55,7 @@ uint64_t nvtx_schema_register(
 uint64_t nvtx_enumeration_register(
 	const struct nvtx_domain *domain, const struct nvtx_enum_attributes *attributes);
 
-/* Both return NULL for an unknown id. Lifetime: the process's. */
-struct nvtx_layout *nvtx_layout_find(const struct nvtx_domain *domain, uint64_t id);
+/* Returns NULL for an unknown id. Lifetime: the process's. */
 struct nvtx_schema *nvtx_schema_find(const struct nvtx_domain *domain, uint64_t id);
 
 /* The name of |value|, or NULL. */

@@ -36,7 +36,12 @@ static const struct {
 	{offsetof(struct driver, synchronize), {"cuCtxSynchronize"}, 1},
 };
 
-int driver_find(struct driver *out, char *why)
+/*
+ * Finds the driver that is mapped in this process. Loads nothing. 0; -EAGAIN without a message if
+ * none is mapped; or -ENOSYS with |why| if it lacks a function. The driver stays mapped, as it
+ * would without us.
+ */
+static int driver_find(struct driver *out, char *why)
 {
 	void *handle = dlopen(SONAME, RTLD_NOW | RTLD_NOLOAD);
 

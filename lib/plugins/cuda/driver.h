@@ -64,13 +64,6 @@ struct driver {
 };
 
 /*
- * Finds the driver that is mapped in this process. Loads nothing. 0; -EAGAIN without a message if
- * none is mapped; or -ENOSYS with |why| if it lacks a function. The driver stays mapped, as it
- * would without us.
- */
-int driver_find(struct driver *out, char *why);
-
-/*
  * Waits without a limit until the device has done |context|'s work. The context may not be
  * destroyed meanwhile.
  */
