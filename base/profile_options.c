@@ -88,7 +88,7 @@ static int field_set(
 	return 0;
 }
 
-static struct option_value *map_find(const struct profile_options *o, const char *key)
+const struct option_value *profile_options_find(const struct profile_options *o, const char *key)
 {
 	for (size_t i = 0; i < o->n_map; i++)
 		if (strcmp(o->map[i].key, key) == 0)
@@ -102,10 +102,11 @@ static struct option_value *map_find(const struct profile_options *o, const char
  */
 static struct option_value *map_place(struct profile_options *o, const char *key)
 {
-	struct option_value *v = map_find(o, key);
+	const struct option_value *known = profile_options_find(o, key);
+	struct option_value *v;
 
-	if (v)
-		return v;
+	if (known)
+		return &o->map[known - o->map];
 	if (grow(&o->map, &o->n_map_allocated, o->n_map + 1))
 		return NULL;
 	v = &o->map[o->n_map];
@@ -164,7 +165,7 @@ int profile_options_note_ours(const struct profile_options *o, struct diag *d)
 
 const char *profile_options_get_text(const struct profile_options *o, const char *key)
 {
-	const struct option_value *value = map_find(o, key);
+	const struct option_value *value = profile_options_find(o, key);
 
 	return value ? value->text : NULL;
 }
@@ -172,7 +173,7 @@ const char *profile_options_get_text(const struct profile_options *o, const char
 int64_t profile_options_get_number(
 	const struct profile_options *o, const char *key, int64_t otherwise)
 {
-	const struct option_value *value = map_find(o, key);
+	const struct option_value *value = profile_options_find(o, key);
 
 	return value ? value->number : otherwise;
 }

@@ -168,11 +168,9 @@ static void write_json_texts(struct json *j, const struct summary *s)
 {
 	struct names all = {0};
 
-	for (uint32_t i = 0; i < s->warnings->n_texts; i++)
-		names_intern(&all, s->warnings->texts[i], strlen(s->warnings->texts[i]));
-	for (uint32_t i = 0; s->archive && i < s->archive->warnings.n_texts; i++)
-		names_intern(
-			&all, s->archive->warnings.texts[i], strlen(s->archive->warnings.texts[i]));
+	names_add_all(&all, s->warnings);
+	if (s->archive)
+		names_add_all(&all, &s->archive->warnings);
 	json_texts(j, "warnings", all.texts, all.n_texts);
 	names_deinit(&all);
 	json_texts(j, "errors", s->archive ? s->archive->errors.texts : NULL,

@@ -161,14 +161,6 @@ static void part_warnings_add(const struct part *p, const struct summary *s, str
 	warn_of_others(p, s, warnings);
 }
 
-static int copy_warnings(const struct names *from, struct names *to)
-{
-	for (uint32_t i = 0; i < from->n_texts; i++)
-		if (names_intern(to, from->texts[i], strlen(from->texts[i])) == NAMES_NONE)
-			return -ENOMEM;
-	return 0;
-}
-
 static void fill_summary(const struct part *p, struct names *warnings, struct summary *s)
 {
 	*s = (struct summary){
@@ -247,7 +239,7 @@ static void report_elsewhere(const struct part *p)
 {
 	struct names warnings = {0};
 
-	if (copy_warnings(&p->capture->warnings, &warnings) == 0)
+	if (names_add_all(&warnings, &p->capture->warnings) == 0)
 		write_elsewhere(p, &warnings, p->capture->is_json ? stdout : stderr);
 	if (p->capture->is_json)
 		putchar('\n');
@@ -286,8 +278,8 @@ static void report_alone(const struct part *p)
 	struct names warnings = {0};
 	struct summary s;
 
-	if (copy_warnings(&p->capture->warnings, &warnings) == 0 &&
-		copy_warnings(&p->conversion_warnings, &warnings) == 0) {
+	if (names_add_all(&warnings, &p->capture->warnings) == 0 &&
+		names_add_all(&warnings, &p->conversion_warnings) == 0) {
 		fill_summary(p, &warnings, &s);
 		print_report(p, &s);
 	}

@@ -2,6 +2,7 @@
 /* A set of interned strings; a hash table finds their indices. */
 #include "trace/model/names.h"
 
+#include <errno.h>
 #include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
@@ -74,6 +75,14 @@ uint32_t names_intern(struct names *names, const char *text, size_t n)
 	names->texts[names->n_texts++] = copy;
 	hash_table_add(&names->table, slot, hash);
 	return slot->number - 1;
+}
+
+int names_add_all(struct names *to, const struct names *from)
+{
+	for (uint32_t i = 0; i < from->n_texts; i++)
+		if (names_intern(to, from->texts[i], strlen(from->texts[i])) == NAMES_NONE)
+			return -ENOMEM;
+	return 0;
 }
 
 uint32_t names_find(const struct names *names, const char *text)

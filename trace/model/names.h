@@ -26,6 +26,8 @@ void names_deinit(struct names *names);
  * memory ran out. A text with a NUL inside ends there.
  */
 uint32_t names_intern(struct names *names, const char *text, size_t n);
+/* Adds all texts of |from| that are new to |to|. 0 or -ENOMEM. */
+int names_add_all(struct names *to, const struct names *from);
 /* Returns the index of the terminated |text|, or NAMES_NONE if it is not in the set. */
 uint32_t names_find(const struct names *names, const char *text);
 /* Like names_find(), for the first |n| bytes at |text|; a NUL ends the text earlier. */

@@ -346,23 +346,15 @@ static int join_names(const struct joining *j)
 	return 0;
 }
 
-static int join_texts(struct names *to, const struct names *from)
-{
-	for (uint32_t i = 0; i < from->n_texts; i++)
-		if (names_intern(to, from->texts[i], strlen(from->texts[i])) == NAMES_NONE)
-			return -ENOMEM;
-	return 0;
-}
-
 static int join_archive(const struct joining *j)
 {
 	struct archive *to = j->to;
 	struct archive *from = j->from;
 	int r;
 
-	r = join_names(j) || join_texts(&to->warnings, &from->warnings) ||
-			    join_texts(&to->errors, &from->errors) ||
-			    join_texts(&to->hostnames, &from->hostnames)
+	r = join_names(j) || names_add_all(&to->warnings, &from->warnings) ||
+			    names_add_all(&to->errors, &from->errors) ||
+			    names_add_all(&to->hostnames, &from->hostnames)
 		    ? -ENOMEM
 		    : 0;
 	to->n_aggregated += from->n_aggregated;

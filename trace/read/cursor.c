@@ -7,6 +7,7 @@
 #include "trace/read/cursor.h"
 
 #include <errno.h>
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -601,4 +602,13 @@ bool item_arg_to_double(const struct item_arg *arg, double *out)
 		break;
 	}
 	return false;
+}
+
+bool item_get_sample(const struct item *item, double *value)
+{
+	size_t i = 0;
+
+	while (i < item->n_args && !item_arg_to_double(&item->args[i], value))
+		i++;
+	return i < item->n_args && isfinite(*value);
 }

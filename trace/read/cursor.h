@@ -160,5 +160,10 @@ int cursor_read_times(const struct view *view, const struct view_track *track,
 
 /* Converts the value of a sample or an argument to a number; false if it is none. */
 bool item_arg_to_double(const struct item_arg *arg, double *out);
+/*
+ * Sets *value to the value of a sample, which is the first number among its arguments. False if
+ * there is none, or it is not finite.
+ */
+bool item_get_sample(const struct item *item, double *value);
 
 #endif

@@ -277,16 +277,6 @@ static struct gauge *get_gauge(struct gauges *counters, uint32_t name)
 	return &counters->v[place];
 }
 
-/* The value of a sample is the first number among its arguments. */
-static bool sample_get_value(const struct item *item, double *value)
-{
-	size_t i = 0;
-
-	while (i < item->n_args && !item_arg_to_double(&item->args[i], value))
-		i++;
-	return i < item->n_args && isfinite(*value);
-}
-
 /* Updates a weighted mean without a sum, which could overflow. */
 static void gauge_move_mean(double *mean, double *weight, double value, double by)
 {
@@ -339,7 +329,7 @@ int gauges_add(struct gauges *counters, const struct item *item, uint64_t track)
 
 	if (!c)
 		return -ENOMEM;
-	if (!sample_get_value(item, &value))
+	if (!item_get_sample(item, &value))
 		return 0;
 	gauge_hold(c, counters, c->track == track ? item->start_ns : counters->end_ns);
 	gauge_add(c, value);

@@ -4,10 +4,8 @@
 
 #include <errno.h>
 #include <inttypes.h>
-#include <math.h>
 #include <stdbool.h>
 #include <stdlib.h>
-#include <string.h>
 
 #include "base/diag.h"
 #include "base/grow.h"
@@ -233,15 +231,6 @@ static void join_flows(struct drawing *w)
 
 /* --- counters ------------------------------------------------------------------------------ */
 
-static bool get_value(const struct item *item, double *value)
-{
-	size_t i = 0;
-
-	while (i < item->n_args && !item_arg_to_double(&item->args[i], value))
-		i++;
-	return i < item->n_args && isfinite(*value);
-}
-
 /* Finds the counter; samples of one counter mostly follow each other. */
 static struct counter *get_counter(struct drawing *w, uint32_t name)
 {
@@ -292,7 +281,7 @@ static int read_sample(void *context, const struct item *item)
 	struct point point = {.ns = item->start_ns};
 	struct counter *c;
 
-	if (item->kind != ITEM_SAMPLE || !get_value(item, &point.value))
+	if (item->kind != ITEM_SAMPLE || !item_get_sample(item, &point.value))
 		return 0;
 	c = get_counter(w, item->name);
 	if (!c)

@@ -10,23 +10,15 @@
 #include "trace/read/archive.h"
 #include "trace/read/view.h"
 
-static int add_texts(struct names *to, const struct names *from)
-{
-	for (uint32_t i = 0; i < from->n_texts; i++)
-		if (names_intern(to, from->texts[i], strlen(from->texts[i])) == NAMES_NONE)
-			return -ENOMEM;
-	return 0;
-}
-
 int facts_read(const struct view *view, struct facts *out)
 {
 	*out = (struct facts){.reason = NULL};
 	for (size_t i = 0; i < view->n_archives; i++) {
 		const struct archive *a = view->archives[i];
 
-		if (add_texts(&out->hostnames, &a->hostnames) ||
-			add_texts(&out->errors, &a->errors) ||
-			add_texts(&out->warnings, &a->warnings))
+		if (names_add_all(&out->hostnames, &a->hostnames) ||
+			names_add_all(&out->errors, &a->errors) ||
+			names_add_all(&out->warnings, &a->warnings))
 			return -ENOMEM;
 		if (!out->reason)
 			out->reason = archive_plane_copy_text(

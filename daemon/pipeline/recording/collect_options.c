@@ -38,15 +38,6 @@ static void add_option_line(struct option_text *t, const char *key, const char *
 	t->n += (size_t)n;
 }
 
-static const struct option_value *find_option_value(
-	const struct profile_options *o, const char *key)
-{
-	for (size_t i = 0; i < o->n_map; i++)
-		if (strcmp(o->map[i].key, key) == 0)
-			return &o->map[i];
-	return NULL;
-}
-
 static void add_option_value(struct option_text *t, const struct option_value *v)
 {
 	char number[24];
@@ -114,7 +105,7 @@ int collect_options_format(const struct profile_options *o, char *text, size_t s
 	add_option_line(&t, "device_tracer_level", level);
 	for (size_t i = 0; i < n_options; i++) {
 		const struct option *row = &options_table[i];
-		const struct option_value *v = find_option_value(o, row->key);
+		const struct option_value *v = profile_options_find(o, row->key);
 
 		if (!is_for_collectors(row))
 			continue;
