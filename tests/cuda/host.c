@@ -330,6 +330,11 @@ const struct ptap_device_record *host_find_name(enum ptap_device_kind kind, cons
 	return NULL;
 }
 
+void host_check_why(const char *words)
+{
+	ck_assert_msg(strstr(host.why, words) != NULL, "\"%s\" is not in: %s", words, host.why);
+}
+
 uint64_t host_lost(enum ptap_device_loss reason)
 {
 	uint64_t n = 0;

@@ -100,6 +100,8 @@ void host_close(void);
  */
 void host_begin(void);
 void host_end(void);
+/* Checks that |host.why|, the reason of a failed step, has |words|. */
+void host_check_why(const char *words);
 /* Forgets the output of earlier captures. */
 void host_forget(void);
 

@@ -14,16 +14,11 @@
 #include "tests/cuda/libraries.h"
 #include "tests/unit/unit.h"
 
-static void check_said(const char *words)
-{
-	ck_assert_msg(strstr(host.why, words) != NULL, "\"%s\" is not in: %s", words, host.why);
-}
-
 START_TEST(a_program_that_has_not_begun_is_asked_again)
 {
 	host.set_driver(FAKE_DRIVER_IS_INITIALIZED, 0);
 	ck_assert_int_eq(host_probe(), -EAGAIN);
-	check_said("the program has not initialised CUDA");
+	host_check_why("the program has not initialised CUDA");
 	host.set_driver(FAKE_DRIVER_IS_INITIALIZED, 1);
 	ck_assert_int_eq(host_probe(), 0);
 	/* No other thread may initialise the driver. */
@@ -48,7 +43,7 @@ START_TEST(a_driver_that_does_not_work_is_explained)
 {
 	host.set_driver(FAKE_DRIVER_RESULT, answers_of_the_driver[_i].result);
 	ck_assert_int_eq(host_probe(), -ENODEV);
-	check_said(answers_of_the_driver[_i].words);
+	host_check_why(answers_of_the_driver[_i].words);
 }
 END_TEST
 
@@ -56,11 +51,12 @@ START_TEST(a_library_that_is_named_must_be_there)
 {
 	setenv("PROFTAP_CUPTI", "/no/such/libcupti.so.13", 1);
 	ck_assert_int_eq(host_open(), -ENOENT);
-	check_said(
+	host_check_why(
 		"PROFTAP_CUPTI=/no/such/libcupti.so.13: there is no such file; start the program without it");
 	setenv("PROFTAP_CUPTI", "libno_such_cupti.so", 1);
 	ck_assert_int_eq(host_open(), -ENOENT);
-	check_said("PROFTAP_CUPTI=libno_such_cupti.so: the linker knows no such library; start");
+	host_check_why(
+		"PROFTAP_CUPTI=libno_such_cupti.so: the linker knows no such library; start");
 }
 END_TEST
 
@@ -68,8 +64,8 @@ START_TEST(a_file_that_is_no_library_is_named_with_the_reason)
 {
 	setenv("PROFTAP_CUPTI", "/etc/passwd", 1);
 	ck_assert_int_eq(host_open(), -ENOENT);
-	check_said("PROFTAP_CUPTI=/etc/passwd cannot be opened: ");
-	check_said("invalid ELF header");
+	host_check_why("PROFTAP_CUPTI=/etc/passwd cannot be opened: ");
+	host_check_why("invalid ELF header");
 }
 END_TEST
 
@@ -77,7 +73,8 @@ START_TEST(a_library_of_another_kind_is_refused)
 {
 	setenv("PROFTAP_CUPTI", "libc.so.6", 1);
 	ck_assert_int_eq(host_open(), -ENOSYS);
-	check_said("libc.so.6 has no cuptiGetVersion: it is not the CUPTI of CUDA 11.8 or later");
+	host_check_why(
+		"libc.so.6 has no cuptiGetVersion: it is not the CUPTI of CUDA 11.8 or later");
 }
 END_TEST
 
@@ -85,7 +82,7 @@ START_TEST(a_version_before_11_8_is_too_old)
 {
 	host.fake->set(FAKE_VERSION, 17);
 	ck_assert_int_eq(host_open(), -ENOSYS);
-	check_said("is of CUDA 11.6: too old; CUDA 11.8 is the first");
+	host_check_why("is of CUDA 11.6: too old; CUDA 11.8 is the first");
 }
 END_TEST
 
@@ -93,7 +90,7 @@ START_TEST(a_version_that_is_not_told_is_explained)
 {
 	host.fake->refuse("cuptiGetVersion", 999, 1);
 	ck_assert_int_eq(host_open(), -EIO);
-	check_said("does not tell its version");
+	host_check_why("does not tell its version");
 }
 END_TEST
 
@@ -102,7 +99,7 @@ START_TEST(another_profiler_is_named_and_left_alone)
 	host.fake->take_slot("Kineto");
 	ck_assert_int_eq(host_open(), 0);
 	ck_assert_int_eq(host_arm(), -EBUSY);
-	check_said("Kineto records the GPU in this process already");
+	host_check_why("Kineto records the GPU in this process already");
 	host_close();
 	ck_assert_int_eq(host.fake->count("cuptiActivityRegisterCallbacks"), 0);
 	host.fake->take_slot(NULL);
@@ -116,8 +113,8 @@ START_TEST(a_profiler_without_a_name_is_reported)
 	host.fake->refuse("cuptiSubscribe_v2", 39, 1);
 	ck_assert_int_eq(host_open(), 0);
 	ck_assert_int_eq(host_arm(), -EBUSY);
-	check_said("another profiler");
-	check_said("torch.profiler holds CUPTI until the program ends");
+	host_check_why("another profiler");
+	host_check_why("torch.profiler holds CUPTI until the program ends");
 	host_close();
 }
 END_TEST
@@ -146,7 +143,7 @@ START_TEST(refusal_of_cupti_is_explained)
 	host.fake->refuse("cuptiSubscribe_v2", answers_of_cupti[_i].result, 1);
 	ck_assert_int_eq(host_open(), 0);
 	ck_assert_int_eq(host_arm(), answers_of_cupti[_i].code);
-	check_said(answers_of_cupti[_i].words);
+	host_check_why(answers_of_cupti[_i].words);
 	host_close();
 	ck_assert(!host.fake->is_subscribed());
 }
@@ -165,7 +162,7 @@ START_TEST(a_failure_in_the_middle_is_undone)
 	ck_assert_int_eq(host_open(), 0);
 	ck_assert_int_eq(host_arm(), 0);
 	ck_assert_int_eq(host_start(), -EPERM);
-	check_said("recording kernels: the driver lets only administrators do it");
+	host_check_why("recording kernels: the driver lets only administrators do it");
 	host_close();
 	ck_assert(!host.fake->is_subscribed());
 	ck_assert_int_eq(host.fake->count_callbacks(), 0);
@@ -189,7 +186,7 @@ START_TEST(failed_start_discards_records_of_other_users)
 	host.fake->call("cuLaunchKernel", work, 2);
 	host.fake->refuse("cuptiGetTimestamp", 7, 1);
 	ck_assert_int_lt(host_start(), 0);
-	check_said("CUPTI's clock cannot be read");
+	host_check_why("CUPTI's clock cannot be read");
 	host_close();
 	ck_assert_uint_eq(host_count(PTAP_DEVICE_KERNEL), 0);
 	ck_assert(!host.fake->is_subscribed());

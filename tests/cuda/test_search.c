@@ -141,11 +141,6 @@ START_TEST(library_for_the_drivers_cuda_comes_first)
 }
 END_TEST
 
-static void check_said(const char *words)
-{
-	ck_assert_msg(strstr(host.why, words) != NULL, "\"%s\" is not in: %s", words, host.why);
-}
-
 /*
  * Returns true if this machine has a real CUPTI, which the search would find. This loads CUPTI, and
  * does no harm to other tests, because each test runs in its own process.
@@ -214,8 +209,8 @@ START_TEST(library_that_does_not_open_is_reported)
 	load_cuda("lib/libcudart.so.13");
 	libraries_copy("config.status", under_root("lib/libcupti.so.13", path));
 	ck_assert_int_eq(host_open(), -ENOENT);
-	check_said("libcupti.so could not be opened: ");
-	check_said("lib/libcupti.so.13: invalid ELF header");
+	host_check_why("libcupti.so could not be opened: ");
+	host_check_why("lib/libcupti.so.13: invalid ELF header");
 }
 END_TEST
 

@@ -12,6 +12,7 @@
 #include "base/cleanup.h"
 #include "tests/fuzz/fuzz.h"
 #include "tests/unit/graft_fixture.h"
+#include "tests/unit/space_totals.h"
 #include "tests/unit/xspace_decode.h"
 #include "trace/model/space.h"
 
@@ -24,20 +25,6 @@ static int pass(const uint8_t *p, void *end)
 	return 0;
 }
 
-/*
- * Counts spans and instants together: a span beyond the range of times can become an instant, or
- * the reverse.
- */
-static uint64_t count_events(const struct space *space)
-{
-	uint64_t n = 0;
-
-	for (size_t i = 0; i < space->n_planes; i++)
-		for (size_t k = 0; k < space->planes[i]->n_lines; k++)
-			n += space->planes[i]->lines[k].n_events;
-	return n;
-}
-
 static void check_made(const struct graft *g, const struct space *before)
 {
 	_cleanup_free_ uint8_t *bytes = graft_fixture_read(g);
@@ -45,7 +32,11 @@ static void check_made(const struct graft *g, const struct space *before)
 
 	if (xspace_decode(bytes, g->total_bytes, &after, NULL))
 		abort();
-	if (count_events(after) + g->n_left_out != count_events(before))
+	/*
+	 * Spans and instants count alike: a span beyond the range of times can become an instant,
+	 * or the reverse.
+	 */
+	if (space_count_events(after) + g->n_left_out != space_count_events(before))
 		abort();
 }
 

@@ -12,6 +12,7 @@
 
 #include "base/cleanup.h"
 #include "tests/fuzz/fuzz.h"
+#include "tests/unit/space_totals.h"
 #include "tests/unit/xspace_decode.h"
 #include "trace/codec/codec.h"
 #include "trace/codec/sink.h"
@@ -26,16 +27,6 @@
 #include "trace/report/diff_report.h"
 #include "trace/report/digest.h"
 #include "trace/report/report.h"
-
-static uint64_t count_events(const struct space *space)
-{
-	uint64_t n = 0;
-
-	for (size_t i = 0; i < space->n_planes; i++)
-		for (size_t k = 0; k < space->planes[i]->n_lines; k++)
-			n += space->planes[i]->lines[k].n_events;
-	return n;
-}
 
 static uint64_t read_track(const struct view *view, const struct view_track *track)
 {
@@ -190,7 +181,7 @@ static void use(const uint8_t *data, size_t n_bytes, size_t n_archives)
 	if (!view)
 		return;
 	if (xspace_decode(data, n_bytes, &space, NULL) ||
-		view->n_events != n_archives * count_events(space))
+		view->n_events != n_archives * space_count_events(space))
 		abort();
 	if (read_all(view) != view->n_events)
 		abort();

@@ -5,7 +5,6 @@
  */
 #include <stdbool.h>
 #include <stdlib.h>
-#include <string.h>
 
 #include "base/chunks.h"
 #include "base/cleanup.h"
@@ -24,19 +23,6 @@ static uint64_t count_spans(const struct space *space)
 	return totals.n_spans;
 }
 
-/* Returns one contiguous copy; NULL when memory ran out. */
-static uint8_t *flatten(const struct chunks *c)
-{
-	uint8_t *bytes = malloc(c->total_bytes + 1);
-	size_t n = 0;
-
-	for (size_t i = 0; bytes && i < c->n_chunks; i++) {
-		memcpy(bytes + n, c->chunks[i].data, c->chunks[i].used_bytes);
-		n += c->chunks[i].used_bytes;
-	}
-	return bytes;
-}
-
 static void go_round(const struct space *space)
 {
 	_cleanup_(space_freep) struct space *again = NULL;
@@ -45,7 +31,7 @@ static void go_round(const struct space *space)
 
 	if (xspace_encode(space, &out))
 		abort();
-	bytes = flatten(&out);
+	bytes = xspace_flatten(&out);
 	if (!bytes || xspace_decode(bytes, out.total_bytes, &again, NULL))
 		abort();
 	if (count_spans(space) != count_spans(again))

@@ -22,19 +22,6 @@
 
 #define FILE_MAX_BYTES (4u << 20)
 
-/* Returns the bytes in one block, or NULL when memory ran out. */
-static uint8_t *flatten(const struct chunks *c)
-{
-	uint8_t *bytes = malloc(c->total_bytes + 1);
-	size_t n = 0;
-
-	for (size_t i = 0; bytes && i < c->n_chunks; i++) {
-		memcpy(bytes + n, c->chunks[i].data, c->chunks[i].used_bytes);
-		n += c->chunks[i].used_bytes;
-	}
-	return bytes;
-}
-
 static size_t read_file(const char *path, uint8_t *bytes)
 {
 	FILE *file = fopen(path, "re");
@@ -91,7 +78,7 @@ static bool survives_round_trips(const struct space *space, const uint8_t *bytes
 	space_count_totals(space, &before);
 	if (!go_round(bytes, n_bytes, &once, &after))
 		return false;
-	once_bytes = flatten(&once);
+	once_bytes = xspace_flatten(&once);
 	if (!once_bytes || before.n_spans != after.n_spans || before.n_steps != after.n_steps ||
 		before.n_unfinished != after.n_unfinished || before.n_dropped != after.n_dropped) {
 		printf("# decoding lost something\n");
@@ -99,7 +86,7 @@ static bool survives_round_trips(const struct space *space, const uint8_t *bytes
 	}
 	if (!go_round(once_bytes, once.total_bytes, &twice, &after))
 		return false;
-	twice_bytes = flatten(&twice);
+	twice_bytes = xspace_flatten(&twice);
 	if (twice_bytes && once.total_bytes == twice.total_bytes &&
 		memcmp(once_bytes, twice_bytes, once.total_bytes) == 0)
 		return true;
@@ -109,7 +96,7 @@ static bool survives_round_trips(const struct space *space, const uint8_t *bytes
 
 static bool regenerate(const char *path, const struct chunks *c)
 {
-	_cleanup_free_ uint8_t *bytes = flatten(c);
+	_cleanup_free_ uint8_t *bytes = xspace_flatten(c);
 	FILE *file = bytes ? fopen(path, "we") : NULL;
 	bool is_written = file && fwrite(bytes, 1, c->total_bytes, file) == c->total_bytes;
 
@@ -135,7 +122,7 @@ static bool run_case(const char *text_path, bool do_regenerate)
 	}
 	if (xspace_encode(space, &c))
 		return false;
-	bytes = flatten(&c);
+	bytes = xspace_flatten(&c);
 	if (do_regenerate && !regenerate(expected_path, &c))
 		return false;
 	return bytes && is_expected(expected_path, bytes, c.total_bytes) &&

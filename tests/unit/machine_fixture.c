@@ -76,6 +76,15 @@ static int find_value(const struct history *h, void *context)
 	return 0;
 }
 
+void machine_fixture_open_sampled(void)
+{
+	fake_root_write("/proc/meminfo", "MemTotal: 1000 kB\nMemAvailable: 400 kB\n");
+	machine_fixture_open(NULL);
+	machine_fixture.now_ns -= 10 * NS_PER_S;
+	for (int i = 0; i < 10; i++)
+		machine_fixture_sample();
+}
+
 double machine_fixture_get(const char *text)
 {
 	struct search search = {text, (double)NAN};

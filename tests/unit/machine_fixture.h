@@ -26,6 +26,9 @@ void machine_fixture_open(const char *nvml);
 /* Takes a sample, one second after the previous one. */
 void machine_fixture_sample(void);
 
+/* Opens a machine that has memory, and takes ten samples, the last one now. */
+void machine_fixture_open_sampled(void);
+
 /* The value of |text|, for example "disk sda read", in the last sample; NAN: unknown, or absent. */
 double machine_fixture_get(const char *text);
 

@@ -63,3 +63,18 @@ void add_rivals(void)
 	for (int i = 0; i < 20; i++, at_ns += 1000)
 		add("total", at_ns, 100, 0);
 }
+
+void add_asyncs(void)
+{
+	add("work", 0, 100, 0);
+	add("point", 5, 0, 0);
+	add("point", 6, 0, 0);
+	add("job", 10, 0, int_stats("_p", -7, "_pt"));
+	add("job", 20, 0, int_stats("_c", -7, "_ct"));
+	add("job", 30, 0, int_stats("_c", -7, "_ct"));
+	line = plane_add_line(plane, 1 << 30, "request", 0);
+	add("request", 0, 3000, int_stats("id", 1, "_a"));
+	add("request", 4000, 1000, int_stats("unfinished", 1, "_a"));
+	line = plane_add_line(plane, (1 << 30) + 1, "request", 0);
+	add("request", 100, 5000, int_stats("id", 2, "_a"));
+}

@@ -27,4 +27,7 @@ uint32_t double_stat(double value);
  */
 void add_rivals(void);
 
+/* Adds two lines of async spans, requests, beside a thread with both ends of a flow. */
+void add_asyncs(void);
+
 #endif

@@ -89,3 +89,13 @@ void space_count_totals(const struct space *space, struct report_totals *totals)
 		free(seen);
 	}
 }
+
+uint64_t space_count_events(const struct space *space)
+{
+	uint64_t n = 0;
+
+	for (size_t i = 0; i < space->n_planes; i++)
+		for (size_t k = 0; k < space->planes[i]->n_lines; k++)
+			n += space->planes[i]->lines[k].n_events;
+	return n;
+}

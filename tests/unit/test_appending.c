@@ -17,7 +17,6 @@
 #include "daemon/host/machine/machine_plane.h"
 #include "daemon/serve/message/reply.h"
 #include "proftap/v1/profiler.pb-c.h"
-#include "tests/unit/fake_root.h"
 #include "tests/unit/machine_fixture.h"
 #include "tests/unit/rpc_fixture.h"
 #include "tests/unit/stream_fixture.h"
@@ -39,20 +38,10 @@ static Proftap__V1__MachineUsage wanted;
 static struct chunks sent; /* chunks that the client gets */
 static Reply *told; /* the last message as changed, but no chunk; NULL: unchanged */
 
-/* Takes ten samples, the last one now. */
-static void take_samples(void)
-{
-	fake_root_write("/proc/meminfo", "MemTotal: 1000 kB\nMemAvailable: 400 kB\n");
-	machine_fixture_open(NULL);
-	machine_fixture.now_ns -= 10 * NS_PER_S;
-	for (int i = 0; i < 10; i++)
-		machine_fixture_sample();
-}
-
 static void set_up(void)
 {
 	machine_fixture_set_up();
-	take_samples();
+	machine_fixture_open_sampled();
 	methods[0] = stream_method;
 	rpc_fixture_open(methods, 1);
 	pending = start_stream(rpc.channel, PATIENCE_MS);

@@ -14,7 +14,6 @@
 #include "daemon/host/calls/machine_part.h"
 #include "daemon/host/machine/machine_plane.h"
 #include "daemon/pipeline/assembly/delivery.h"
-#include "tests/unit/fake_root.h"
 #include "tests/unit/machine_fixture.h"
 #include "tests/unit/unit.h"
 #include "tests/unit/xspace_decode.h"
@@ -26,16 +25,6 @@
 static struct ensemble ensemble;
 static uint64_t trace_bytes; /* the bytes of each trace */
 static uint64_t part_bytes; /* the bytes of the machine's counters */
-
-/* Takes ten samples, the last one now. */
-static void take_samples(void)
-{
-	fake_root_write("/proc/meminfo", "MemTotal: 1000 kB\nMemAvailable: 400 kB\n");
-	machine_fixture_open(NULL);
-	machine_fixture.now_ns -= 10 * NS_PER_S;
-	for (int i = 0; i < 10; i++)
-		machine_fixture_sample();
-}
 
 static struct delivery *make_trace(const char *hostname)
 {
@@ -69,7 +58,7 @@ static void set_up(void)
 	struct machine_window window;
 
 	machine_fixture_set_up();
-	take_samples();
+	machine_fixture_open_sampled();
 	window.start_ns = (uint64_t)(machine_fixture.now_ns - 5 * NS_PER_S);
 	window.duration_ns = (uint64_t)NS_PER_S;
 	part_bytes = measure_part(&window);

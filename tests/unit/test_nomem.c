@@ -67,16 +67,6 @@ static int build(struct space **out)
 	return 0;
 }
 
-static uint8_t *flatten(const struct chunks *c)
-{
-	uint8_t *bytes = malloc(c->total_bytes);
-	size_t n = 0;
-
-	for (size_t i = 0; bytes && i < c->n_chunks; n += c->chunks[i++].used_bytes)
-		memcpy(bytes + n, c->chunks[i].data, c->chunks[i].used_bytes);
-	return bytes;
-}
-
 static int report(const uint8_t *bytes, size_t n_bytes)
 {
 	static const struct view_options options = {.align = VIEW_ALIGN_EPOCH};
@@ -123,7 +113,7 @@ static int encode_and_decode(const struct space *space)
 
 	if (rc)
 		return rc;
-	bytes = flatten(&out);
+	bytes = xspace_flatten(&out);
 	if (!bytes)
 		return -ENOMEM;
 	rc = xspace_decode(bytes, out.total_bytes, &again, NULL);

@@ -117,27 +117,11 @@ START_TEST(totals_tell_spans_from_counters)
 }
 END_TEST
 
-/* Adds two lines of async spans beside a thread with both ends of a flow. */
-static void add_links(void)
-{
-	add("work", 0, 100, 0);
-	add("point", 5, 0, 0);
-	add("point", 6, 0, 0);
-	add("job", 10, 0, int_stats("_p", -7, "_pt"));
-	add("job", 20, 0, int_stats("_c", -7, "_ct"));
-	add("job", 30, 0, int_stats("_c", -7, "_ct"));
-	line = plane_add_line(plane, 1 << 30, "request", 0);
-	add("request", 0, 3000, int_stats("id", 1, "_a"));
-	add("request", 4000, 1000, int_stats("unfinished", 1, "_a"));
-	line = plane_add_line(plane, (1 << 30) + 1, "request", 0);
-	add("request", 100, 5000, int_stats("id", 2, "_a"));
-}
-
 START_TEST(totals_tell_async_spans_from_threads)
 {
 	const struct report_totals *t = &outline.totals;
 
-	add_links();
+	add_asyncs();
 	read_outline();
 	ck_assert_uint_eq(t->n_spans, 1);
 	ck_assert_uint_eq(t->n_instants, 2);

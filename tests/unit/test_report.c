@@ -238,25 +238,9 @@ START_TEST(json_has_the_slow_steps_of_the_text)
 }
 END_TEST
 
-/* Two lines of async spans beside a thread with both ends of a flow. */
-static void add_links(void)
-{
-	add("work", 0, 100, 0);
-	add("point", 5, 0, 0);
-	add("point", 6, 0, 0);
-	add("job", 10, 0, int_stats("_p", -7, "_pt"));
-	add("job", 20, 0, int_stats("_c", -7, "_ct"));
-	add("job", 30, 0, int_stats("_c", -7, "_ct"));
-	line = plane_add_line(plane, 1 << 30, "request", 0);
-	add("request", 0, 3000, int_stats("id", 1, "_a"));
-	add("request", 4000, 1000, int_stats("unfinished", 1, "_a"));
-	line = plane_add_line(plane, (1 << 30) + 1, "request", 0);
-	add("request", 100, 5000, int_stats("id", 2, "_a"));
-}
-
 START_TEST(async_spans_and_flows_are_summed_by_name)
 {
-	add_links();
+	add_asyncs();
 	write_report(report_write_text);
 	assert_has_line(text, "spans 1 on 1 thread · async spans 3 · instants 2 · flow marks 3");
 	assert_has_line(text, "counters 0 (0 samples) · steps 0 · dropped 0 · unfinished 1");

@@ -17,6 +17,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/chunks.h"
 #include "base/cleanup.h"
 #include "base/diag.h"
 #include "base/grow.h"
@@ -397,4 +398,16 @@ int xspace_decode(const uint8_t *data, size_t n_bytes, struct space **out, struc
 	*out = space;
 	space = NULL;
 	return 0;
+}
+
+uint8_t *xspace_flatten(const struct chunks *c)
+{
+	uint8_t *bytes = malloc(c->total_bytes + 1);
+	size_t n = 0;
+
+	for (size_t i = 0; bytes && i < c->n_chunks; i++) {
+		memcpy(bytes + n, c->chunks[i].data, c->chunks[i].used_bytes);
+		n += c->chunks[i].used_bytes;
+	}
+	return bytes;
 }

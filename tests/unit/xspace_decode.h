@@ -9,6 +9,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+struct chunks;
 struct diag;
 struct space;
 
@@ -19,5 +20,8 @@ struct space;
  * The caller owns *out (space_free).
  */
 int xspace_decode(const uint8_t *data, size_t n_bytes, struct space **out, struct diag *d);
+
+/* Returns the bytes in one block, which the caller frees; NULL when memory ran out. */
+uint8_t *xspace_flatten(const struct chunks *c);
 
 #endif
