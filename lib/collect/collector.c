@@ -105,7 +105,7 @@ static void stop_collector(struct collector *self, struct collect_run *run, int6
 	explain_failure(self, run, ARENA_COLLECT_STOP, r);
 }
 
-/* Reports the lost records that the collector counted, if no loss was reported since it began. */
+/* Reports the lost records that the collector counted, if it has emitted no loss since its start. */
 static void report_unreported_losses(struct collector *self, struct collect_run *run)
 {
 	const struct ptap_collector *c = self->plugin->collector;
@@ -122,7 +122,7 @@ static void report_unreported_losses(struct collector *self, struct collect_run 
 	c->stats(self->state, &stats);
 	leave_step(self, run);
 	loss.of.loss.n = stats.n_dropped;
-	if (stats.n_dropped && run->n_losses == self->n_losses_before)
+	if (stats.n_dropped && !(run->lossy >> self->number & 1))
 		collector_services.emit(&loss);
 }
 
@@ -211,7 +211,7 @@ static int start_collector(struct collector *self, struct collect_run *run)
 		r = open_state(self, run);
 	if (r < 0)
 		return r;
-	self->n_losses_before = run->n_losses;
+	run->lossy &= ~(UINT32_C(1) << self->number);
 	r = run_step(self, run, ARENA_COLLECT_ARM, c->arm);
 	if (r >= 0)
 		r = run_step(self, run, ARENA_COLLECT_START, c->start);

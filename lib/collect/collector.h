@@ -23,7 +23,6 @@ struct collector {
 	unsigned number; /* its index among the process's collectors */
 	enum collector_stage stage;
 	void *state; /* private to the collector */
-	uint64_t n_losses_before;
 	char why[PTAP_COLLECTOR_WHY_BYTES]; /* the message of the last step */
 };
 

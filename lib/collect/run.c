@@ -113,7 +113,8 @@ static int service_emit(const struct ptap_device_record *record)
 	if (!n)
 		return -EINVAL;
 	entry.collector = (uint8_t)run->collector;
-	run->n_losses += entry.kind == DEVICE_LOSS;
+	if (entry.kind == DEVICE_LOSS)
+		run->lossy |= UINT32_C(1) << run->collector;
 	/* Within one poll, the server may cut off a part of the recording, and then another one. */
 	recall_repeat_if_asked(run->recall, &run->outlet);
 	recall_note(run->recall, record->name, &entry, n);

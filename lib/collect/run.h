@@ -44,7 +44,7 @@ struct collect_run {
 	unsigned collector; /* its index */
 	struct recall *recall;
 	uint32_t handed_on; /* the last |hand_on| of the arena that was answered */
-	uint64_t n_losses; /* records of losses that the collectors have emitted */
+	uint32_t lossy; /* bit N: collector N has emitted a record of a loss since its start */
 	/* The recording collector that allows no other exclusive one beside it; NULL: none. */
 	const struct plugin *exclusive;
 	char options[sizeof((struct arena_collect *)0)->options +

@@ -3,7 +3,7 @@
 """Tests that a collector's records reach the trace: nothing is lost between the program and the planes of devices. Other tests
 check the planes' contents.
 """
-from devices import Device, check_warnings, count_events, device_planes, find_device
+from devices import COLLECTOR, Device, check_warnings, count_events, device_planes, find_device
 from fixture import check, contains, equal, run, test
 from processes import halt
 from trace_file import Trace, read_stats
@@ -70,6 +70,16 @@ def records_beyond_the_memory_of_a_capture_are_counted(t):
     check(total <= n_told <= total + 3, f"{total} kernels and 3 records besides, {n_told} are there, or counted")
     contains(capture.stderr, f"dropped {lost:,}\n", "the summary")
     contains(capture.stderr, f"{lost} records dropped: the capture's memory was full; raise max_capture_bytes", "the warning")
+
+
+@test
+def each_collector_reports_its_own_losses(t):
+    """The first collector emits a loss. The second one does not, so the library emits what its stats() report."""
+    second = t.dir / "second.so"
+    second.write_bytes(COLLECTOR.read_bytes())
+    device = Device(t, collector=f"{COLLECTOR}::{second}", lost="7 1", lost_in=COLLECTOR.name, dropped=5)
+    capture = t.emit(device.target(t), 50, "launch 1 k")
+    equal(capture.trace.host_stat("ptap_lost_device_vendor"), 12, "the losses of both")
 
 
 LOSSES = (

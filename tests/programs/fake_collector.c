@@ -21,6 +21,7 @@
  * 	copies N, sets N, syncs N, overheads N, counters N, memory N     number of such records per poll
  * 	wrong N                number of pairs of invalid records that each poll tries to emit
  * 	lost N REASON [KIND]   a loss record at the end: enum ptap_device_loss, enum ptap_device_kind
+ * 	lost_in FILE           only the copy of this library whose path contains FILE reports |lost|
  * 	dropped N              losses that only stats() reports
  * 	xspace FILE            a file whose bytes drain emits as an XSpace
  * 	names N                number of names of 1,000 bytes, interned once
@@ -30,6 +31,7 @@
  */
 #include "tests/programs/fake_collector.h"
 
+#include <dlfcn.h>
 #include <errno.h>
 #include <inttypes.h>
 #include <proftap/collector.h>
@@ -376,11 +378,20 @@ static void emit_xspace(void)
 	fclose(f);
 }
 
+static bool is_copy_of(const char *file)
+{
+	Dl_info info;
+
+	return dladdr(&services, &info) && strstr(info.dli_fname, file);
+}
+
 static void emit_loss(void)
 {
 	struct ptap_device_record loss = make(PTAP_DEVICE_LOSS);
 	char value[MAX_LINE] = "";
 
+	if (find("lost_in", NULL, value) && !is_copy_of(value))
+		return;
 	find("lost", NULL, value);
 	if (sscanf(value, "%" SCNu64 " %u %u", &loss.of.loss.n, &loss.of.loss.reason,
 		    &loss.of.loss.kind) >= 2)

@@ -68,7 +68,8 @@ struct usage {
 	int64_t family_spent_ns; /* in the present pass over the family */
 	bool has_descendants; /* only in |family|: the process had descendants */
 	size_t n_left_out; /* descendants that |family| does not count */
-	size_t n_sharing; /* processes of the capture: they share the room for samples; 0 counts as 1 */
+	/* processes of the capture: they share the room for samples; 0 counts as 1 */
+	size_t n_sharing;
 	int error; /* -ENOMEM: samples are missing */
 };
 
