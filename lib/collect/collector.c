@@ -105,7 +105,7 @@ static void stop_collector(struct collector *self, struct collect_run *run, int6
 	explain_failure(self, run, ARENA_COLLECT_STOP, r);
 }
 
-/* Reports the lost records that the collector counted, if it has emitted no loss since its start. */
+/* Reports the losses that the collector counted, if it has emitted none since its start. */
 static void report_unreported_losses(struct collector *self, struct collect_run *run)
 {
 	const struct ptap_collector *c = self->plugin->collector;
