@@ -39,8 +39,8 @@ struct chrome {
 	int64_t shift_ns; /* added to all times: codec_choose_shift() */
 	uint64_t n_events;
 	int64_t next_tid; /* next made-up tid, for rows beyond a track's first */
-	uint32_t *
-		series; /* by counter name: index + 1 of its first track in the last process with it */
+	/* by counter name: index + 1 of its first track in the last process with it */
+	uint32_t *series;
 	const struct view_track *track; /* the track that is being written */
 	struct lanes lanes;
 	int64_t tid; /* tid of the track's first row */
