@@ -8,23 +8,17 @@
 
 #include "base/clock.h"
 
-#if defined(__x86_64__) || defined(__i386__)
-#define PAGE_ALIGN 4096
-#else
-#define PAGE_ALIGN 65536
-#endif
-
 /*
  * Protected: the library always uses its own copy. The linker refuses a program that would need a
  * copy of the page (a COPY relocation), which would otherwise silently read a page that never
  * changes.
  */
-__attribute__((visibility("protected"), aligned(PAGE_ALIGN))) union guest_page ptap_impl_level_page;
+__attribute__((
+	visibility("protected"), aligned(GUEST_PAGE_BYTES))) union guest_page ptap_impl_level_page;
 extern __attribute__((
 	alias("ptap_impl_level_page"), visibility("hidden"))) union guest_page guest_page;
 
-/* The union fills one page of 4 KiB; the alignment puts it at the begin of a larger page. */
-_Static_assert(sizeof(union guest_page) == 4096, "one small page");
+_Static_assert(sizeof(union guest_page) == GUEST_PAGE_BYTES, "no other data on the page");
 
 /* It survives fork on purpose; see guest_next_word(). */
 static uint32_t last_capture;

@@ -82,9 +82,17 @@ struct guest_level {
 	_Atomic uint32_t is_early;
 };
 
+/* The largest page that a kernel may have on this processor. */
+#if defined(__x86_64__) || defined(__i386__)
+#define GUEST_PAGE_BYTES 4096
+#else
+#define GUEST_PAGE_BYTES 65536
+#endif
+
 union guest_page {
 	struct guest guest;
 	struct guest_level level;
+	char all[GUEST_PAGE_BYTES]; /* a child sees all of it zeroed, so no other data lies there */
 };
 
 _Static_assert(sizeof(struct guest) <= offsetof(struct guest_level, is_early),
