@@ -2,8 +2,8 @@
 /*
  * One target's part of a capture, step by step: opening the run's directory, connecting, recording,
  * writing the file. When a step fails, p->code and p->d have the reason, and no further step is
- * taken. Only part_connect() waits longer than its caller asks for; several threads may call it for
- * different parts.
+ * taken. Only part_connect(), which has no |wait_ms|, may wait long for its target; several threads
+ * may call it for different parts.
  */
 #ifndef CLIENT_PART_H
 #define CLIENT_PART_H
@@ -37,7 +37,8 @@ struct part {
 	struct recording_call recording;
 	struct recording_request request;
 	struct clock_offset clock; /* measured if there are many targets */
-	int64_t start_unix_ns; /* the agreed start of many targets by our clock; 0: at once */
+	/* The agreed start of many targets by our clock; 0: only one target, see |options|. */
+	int64_t start_unix_ns;
 	uint8_t *capture_request; /* the request for servers of proftap.v1; see recording_call.h */
 	uint8_t *profile_request; /* the same request for other servers */
 	struct answer answer;
@@ -82,8 +83,8 @@ int part_send(struct part *p);
  */
 bool part_receive(struct part *p, int64_t wait_ms);
 /*
- * Call it when the recording is over. Writes the other formats, prints or keeps the report, and
- * closes the connection.
+ * Call it when the recording is over. Writes the other formats if this is the only target, prints
+ * or keeps the report, and closes the connection.
  */
 void part_conclude(struct part *p);
 /* Calls part_receive(), and part_conclude() when the recording is over. */

@@ -69,7 +69,7 @@ void check_perf_kernel(const struct system *sys, const struct check *self, struc
 {
 	(void)self;
 	judge_perf(sys, f, sys->attempt(ATTEMPT_PERF_KERNEL, 0),
-		"the kernel's code below them, too", "1");
+		"kernel code that this user's programs call", "1");
 }
 
 void check_perf_cpu(const struct system *sys, const struct check *self, struct finding *f)

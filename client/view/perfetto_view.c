@@ -265,7 +265,7 @@ static void say_text(const struct perfetto_show *s)
 		fprintf(stderr, "  warning: there are no events in it\n");
 	if (s->link.tunnel[0])
 		fprintf(stderr,
-			"if the browser is on another machine, run the second line there, then open "
+			"if the browser is on another machine, run the ssh command below there, then open "
 			"the link\n");
 	else if (s->settings->port != PERFETTO_LINK_PORT)
 		fprintf(stderr,

@@ -29,7 +29,7 @@ size_t queue_push(struct queue *q, void *item);
 /* Waits while the queue is empty. Returns NULL when it is closed and empty. */
 void *queue_pop(struct queue *q);
 
-/* Ends pushing. Callers of pop get the remaining items, then NULL. */
+/* Call it after the last push. Callers of pop get the remaining items, then NULL. */
 void queue_close(struct queue *q);
 
 #endif

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""XProf's own conversion of a trace, in a process of its own, and what JAX's collect_profile makes of it.
+"""XProf's own conversion of a trace, in a process of its own; with gzip, compressed as by JAX's collect_profile.
 
 usage: xprof_convert.py FILE TOOL gzip|plain     prints: seconds, processor seconds, bytes
 """

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Fuzz harness of outlines and of the encoder, in libFuzzer's form. The decoder of the tests is the
- * reference: a space that decodes must encode, and decode again to as many events.
+ * reference: a space that decodes must encode, and decode again to as many spans.
  */
 #include <stdbool.h>
 #include <stdlib.h>

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * A trace in a form that people write and review, for the golden files. One item a line; '#'
- * begins a comment line; strings are quoted, with \\ \" \n \t and \xHH, and `*N` behind one
- * repeats it.
+ * begins a comment line; strings are quoted, with \\ \" \n \t and \xHH, and "TEXT"*N stands for N
+ * copies of it.
  *
  *	plane ID "NAME"              the items below belong to it, up to the next plane
  *	set "NAME" VALUE             a stat of the plane

@@ -4,7 +4,7 @@
  * usage: limit as|fsize|nproc|stack VALUE
  *	as     MiB of address space beyond that in use; half of VALUE must be left for this program
  *	fsize  bytes; SIGXFSZ has its default, deadly action
- *	nproc  processes and threads of this uid beyond the existing ones
+ *	nproc  all processes and threads of this uid, this program included
  *	stack  bytes, soft
  */
 #include <pthread.h>

@@ -51,7 +51,7 @@ def the_offset_is_in_the_trace(t):
         # The client's copy has each item of the server's trace exactly once.
         equal([plane.name for plane in trace.space.planes], ["/host:CPU", "Task Environment"], "planes")
         equal((list(trace.space.hostnames), list(trace.space.warnings)),
-              (["fake"], ["from the fake"]), "trailer behind the plane")
+              (["fake"], ["from the fake"]), "host names, warnings")
         equal(len(trace.environment), 4, f"stats: {trace.environment}")
         equal(trace.count("span"), 1, "spans")
 

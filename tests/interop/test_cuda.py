@@ -80,7 +80,7 @@ def test_the_real_library_steps_over_what_the_fake_writes():
 
 
 def test_the_newest_library_tells_nothing_without_a_driver():
-    """Without a driver, CUPTI 13.5 answers each call with an error, as the loader's message says."""
+    """Without a driver, CUPTI 13.5 answers each call with an error, even cuptiGetVersion(): cuda_walk exits with 3."""
     with folder() as work:
         walk = compile_c(work / "walk", SRC / "tests/interop/cuda_walk.c", "-ldl")
         done = subprocess.run([walk, FAKE, library_of(SILENT)], capture_output=True, text=True, check=False)

@@ -144,7 +144,7 @@ typedef struct {
 
 static nvtx_function *client_core[CLIENT_CORE_SLOTS];
 static nvtx_function *client_core2[CLIENT_CORE_SLOTS];
-/* The first word is the module's state. */
+/* Addresses of functions, from slot 0 on; 0: empty. */
 static intptr_t client_payload[CLIENT_PAYLOAD_SLOTS];
 static uint32_t client_tool_version;
 

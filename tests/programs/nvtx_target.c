@@ -177,7 +177,7 @@ static void close_one(char *arguments)
 	nvtxRangePop();
 }
 
-/* Emits spans of proftap's own between ranges, if its library is loaded. */
+/* Emits spans of proftap's own around and inside a range, if its library is loaded. */
 static void mix(char *arguments)
 {
 	void (*begin)(const char *) = NULL;
@@ -197,8 +197,8 @@ static void mix(char *arguments)
 }
 
 /*
- * Waits until a capture records. This is the program's only direct use of libproftap, which NVTX
- * has loaded into it.
+ * Waits until a capture records. Only this command and mix use libproftap directly, which NVTX has
+ * loaded into the program.
  */
 static void await(char *arguments)
 {
@@ -380,7 +380,7 @@ static void register_many(char *arguments)
 	}
 }
 
-/* N: starts N async ranges with different names. */
+/* N: starts and ends N async ranges with different names. */
 static void start_many(char *arguments)
 {
 	for (int i = 0; i < atoi(arguments); i++) {

@@ -301,8 +301,8 @@ static bool awaits_annotation(const struct job_work *w)
 }
 
 /*
- * The duration of a recording that begins with an annotation includes the longest wait for it;
- * work_keep_time() ends the recording.
+ * If the recording begins with an annotation, servers are asked for a duration that includes the
+ * longest wait for it. work_keep_time() ends the recording in time.
  */
 static uint64_t choose_duration_ms(const struct job_work *w)
 {
@@ -329,7 +329,7 @@ static int work_set_options(struct job_work *w)
 	return 0;
 }
 
-/* The ensemble reports programs that are gone by now. */
+/* Adds even programs that are gone by now; the ensemble reports them. */
 static void work_add_programs(struct job_work *w)
 {
 	struct job *job = w->job;
@@ -421,7 +421,7 @@ static void work_take_accounts(struct job_work *w, const struct account *asked_b
 	}
 }
 
-/* Called after the traces have been written, or could not be. */
+/* Called after the traces were written, could not be written, or were given up. */
 static void work_end_accounts(struct job_work *w)
 {
 	struct job *job = w->job;

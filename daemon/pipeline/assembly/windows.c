@@ -93,7 +93,7 @@ static const struct thread_log *get_log(const struct drain *d, size_t i)
 
 /*
  * True when no span of the thread ended in the requested time, and nothing was overwritten or lost
- * for want of memory: the first span of the thread is still open, or it recorded nothing.
+ * for want of memory. Spans may be open, or may have ended earlier, or the thread recorded nothing.
  */
 static bool has_nothing(const struct thread_log *log)
 {
@@ -177,7 +177,7 @@ uint64_t windows_find_complete(const struct assemble_input *in)
 	const struct drain *d = in->drain;
 	uint64_t complete = d->gone_ticks;
 
-	/* A session drops the oldest records of all threads at once. */
+	/* A continuous session drops the oldest records of all threads up to one time. */
 	if (!d->is_picture)
 		return d->lost_oldest ? in->window_ticks : 0;
 	for (size_t i = 0; i < d->n_logs; i++)

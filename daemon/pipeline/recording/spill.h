@@ -33,8 +33,8 @@ int spill_give(struct recording *r);
 int spill_rest(struct recording *r);
 
 /*
- * Called after the last record of |s|: visits its rings until they are empty, which may have to
- * wait for the spool.
+ * Called at the end of recording |s|: visits its rings until they are empty, or a limited number
+ * of times if it still writes. May wait for the spool.
  */
 void spill_catch_up(struct recording *r, struct source *s);
 

@@ -192,8 +192,8 @@ static void describe_how(const struct target *t, char *text, size_t size)
 }
 
 /*
- * Writes the reason of the run. It includes the reason of a ptap_snapshot() that was not served,
- * because the program may have said there why it ends.
+ * Writes the reason and the warning of the run. The reason includes that of a ptap_snapshot() that
+ * was not served: there the program may have said why it ends.
  */
 static void describe_end(struct recorder_work *w)
 {
