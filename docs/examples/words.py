@@ -78,7 +78,7 @@ def main(library, directory, port="0"):
     for number in itertools.count():
         with proftap.step("round", number):
             for path in files:
-                # Building a name takes time, so it is built only while somebody records.
+                # Building a name takes time; this one is built only while somebody records.
                 with proftap.span(path.name if proftap.is_recording() else ""):
                     words = count_words(proftap, path)
                 proftap.counter(f"words of {path.name}", words)

@@ -79,8 +79,8 @@ bool pid_space_is_shared_with_children(void)
 	ssize_t n = readlink(OWN_PID_SPACE, own, sizeof own);
 
 	/*
-	 * Linux before 4.12 has no such link; while the namespace has no PID 1 the link leads
-	 * nowhere.
+	 * Linux before 4.12 has no such link. While the children's namespace has no PID 1,
+	 * readlink() fails.
 	 */
 	if (n <= 0 || lstat(PID_SPACE_OF_CHILDREN, &st))
 		return true;
@@ -95,8 +95,8 @@ bool pid_space_is_shared_with_children(void)
 
 /*
  * clone() by the name that nobody interposes. ThreadSanitizer takes a call of the other name for a
- * fork, and here child and parent are one: the host's thread would never again receive a signal,
- * nor be checked.
+ * fork. Here child and parent share their memory, so the host's thread would never again receive a
+ * signal, nor be checked by ThreadSanitizer.
  */
 extern int clone_of_libc(int (*f)(void *), void *stack, int flags, void *argument, ...) __asm__(
 	"__clone");

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Measures Debian's packaged tracers beside proftap, in turns and in one run."""
+"""Measures Debian's packaged tracers and proftap in turns, N_REPEATS times, by one command."""
 import contextlib
 import os
 import shutil
@@ -13,7 +13,7 @@ from peers_proftap import Proftap
 from traced import PACED, Refused
 
 N_REPEATS = 3
-# Each tracer has its own number of annotations, because perf's traps are slow.
+# Perf records fewer annotations than the others (peers_functions.PACE), because its traps are slow.
 PEERS = (
     Proftap(),
     Lttng(),
@@ -102,7 +102,7 @@ def bench_peers(out, directory):
         out.line(f"{peer.name}: {', '.join(f'{package} {read_version(package)}' for package in peer.packages)}"
                  if peer.packages else f"{peer.name}: this tree")
     out.method(f"peers: {PACED} Each in a program of its own, built on its own header or with its own flag, in turns; "
-               "medians of the rounds, then of "
+               "medians of the batches, then of "
                f"{N_REPEATS} runs; the loop without the tracer is subtracted. What was emitted is in the file or was "
                "counted as lost by the tracer itself, else this run fails")
     out.method("a span: PTAP_SPAN; two tracepoints without fields; a call of an empty function (minus the call); "

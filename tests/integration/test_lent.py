@@ -71,7 +71,7 @@ def threads_that_come_and_go_in_a_pid_namespace(t):
     host = Host(t)
     target = t.keep(Target(runtime(t), prefix=NAMESPACE)).serve()
     host.await_pids(find_children(target.pid)[0])
-    # The first thread does nothing meanwhile and then continues; it stays one thread.
+    # The first thread does nothing meanwhile and then continues; in the trace it is still one thread.
     capture = t.emit(target, 1, "burst 3", *["threads one=1"] * N_THREADS, "burst 3")
     contains(capture.stderr, f" on {N_THREADS + 1:,} threads ", "the summary")
     equal([line.named("burst") != [] for line in capture.trace.threads].count(True), 1, "threads with the bursts")
@@ -81,7 +81,7 @@ def threads_that_come_and_go_in_a_pid_namespace(t):
 
 @test
 def a_program_with_the_daemons_files_traces_itself(t):
-    """A lent server without a port writes traces, too, but not for a program whose paths may name other files."""
+    """A lent server without a port writes traces, too, but not for a program with other rights (a seccomp filter)."""
     need_root()
     need_readable_tree()
     manager = Manager(t)
@@ -127,7 +127,7 @@ def program_in_its_own_network_namespace_is_served(t):
     target.ask("await 1", "burst 5")
     capture.signal(signal.SIGINT)
     equal(capture.finish().trace.count("burst"), 5, "spans by its port")
-    # This is a user of the namespace. Outside of it, the same ports may be root's.
+    # The server must look for this peer in the namespace: outside, the same ports may be root's.
     nobody = (*inside, "setpriv", f"--reuid={NOBODY}", f"--regid={NOBODY}", "--clear-groups")
     refused_one = t.start_capture(target, 100, prefix=nobody, program=t.public_proftap(), log_dir=t.public_dir("logs"))
     contains(refused_one.finish(5).stderr, "only the user that runs the target, or root, may connect", "another user's error")

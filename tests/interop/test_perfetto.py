@@ -132,7 +132,7 @@ LABELS = """select pid, string_value from process join args using (arg_set_id)
 
 
 def test_groups():
-    """Rows of a grouping that are drawn as several tracks have the spans of all these tracks."""
+    """A row on which a grouping puts several tracks, which are drawn apart, has the spans of all of them."""
     with folder() as work:
         path = make_odd(work / "odd.xplane.pb")
         found = perfetto.check([path], work, options=("--primary-group", "category", "--secondary-group", "process"))

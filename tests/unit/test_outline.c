@@ -224,7 +224,7 @@ START_TEST(times_that_no_clock_has_are_unknown)
 }
 END_TEST
 
-/* The stat of an event's name ends within its key. */
+/* The stat of an event's metadata ends in its metadata_id. */
 START_TEST(a_broken_stat_of_a_name_is_refused)
 {
 	static const uint8_t text[] = "\x0a\x0a\x22\x08\x08\x01\x12\x04\x2a\x02\x08\x80";

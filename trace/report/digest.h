@@ -209,14 +209,14 @@ static inline void digest_freep(struct digest **g)
 	digest_free(*g);
 }
 
-/* Moves the steps of all planes into LIST_STEPS. 0 or -ENOMEM. */
+/* Adds the steps of all planes to LIST_STEPS, moving durations. 0 or -ENOMEM. */
 int digest_gather_steps(struct digest *g);
 /* Sorts the lists of spans and kernels, also those of each track. */
 void digest_sort(struct digest *g, enum row_key key);
 
 /*
- * Returns the number of tracks behind |track| that other servers recorded of the same thread; 0 if
- * |track| itself is such a track.
+ * Returns the number of tracks that follow |track| and that other servers recorded of the same
+ * thread; 0 if |track| itself is such a track.
  */
 size_t digest_count_seconds(const struct digest *g, const struct digest_track *track);
 /* True if the track is of the same thread as the one before it. */
@@ -237,8 +237,8 @@ struct digest_window digest_find_window(const struct digest *g, const struct vie
 /* True if a thread with spans was recorded by a server other than proftap's. */
 bool digest_has_unknown_ends(const struct digest *g);
 /*
- * Returns the window of a program or device without any spans; it is empty for programs that JAX's
- * servers recorded, since nothing is known.
+ * Returns the window of a program or device without any spans; it is empty for programs that
+ * servers other than proftap's recorded, since nothing is known.
  */
 struct digest_window digest_find_process_window(const struct digest *g, size_t process);
 

@@ -54,7 +54,7 @@ struct row {
 	int64_t p99_ns;
 	int64_t p999_ns; /* nearly the maximum if there are fewer than ROW_P999_FEWEST */
 	struct sample durations;
-	/* The slowest steps, longest first; NULL unless this is a list of steps */
+	/* The slowest steps, longest first; NULL without rows_add_step(), as in LIST_STEPS */
 	struct slow_step *slowest;
 	size_t n_slowest;
 };
