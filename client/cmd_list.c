@@ -43,8 +43,10 @@ static void print_text(const struct targets *targets, const char *host)
 		fprintf(stderr, "no targets: none of your programs has announced itself at %s\n",
 			host);
 	else if (targets->n == 0 && targets->n_silent == 0)
-		fprintf(stderr, "no targets: no program of this user has a server; start one with "
-				"ptap_server_start() or proftap run -p PORT -- PROGRAM\n");
+		fprintf(stderr,
+			"no targets: no program that you may record has a server; start one "
+			"with "
+			"ptap_server_start() or proftap run -p PORT -- PROGRAM\n");
 	if (targets->n)
 		targets_write(targets, stdout);
 }

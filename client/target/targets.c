@@ -135,7 +135,7 @@ static int explain_unknown(const struct targets *t, const char *word, struct dia
 			d, -ENOENT, "%.64s: no target of that name answers; %s", word, silent);
 	if (t->n == 0)
 		return diag_set(d, -ENOENT,
-			"%.64s: no target of that name: no program of this user has a server; start one "
+			"%.64s: no target of that name: no program that you may record has a server; start one "
 			"with ptap_server_start() or proftap run -p PORT -- PROGRAM",
 			word);
 	return diag_set(d, -ENOENT,

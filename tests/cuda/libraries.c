@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The libraries that a program has loaded; see libraries.h. */
+/* Loads libraries into the test program, and copies them; see libraries.h. */
 #include "tests/cuda/libraries.h"
 
 #include <check.h>

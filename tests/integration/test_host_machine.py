@@ -105,7 +105,7 @@ def machine_counters_need_the_daemon_and_can_be_switched_off(t):
 
 @test
 def stock_snapshots_have_machine_counters(t):
-    """Snapshots of named sessions have no such counters: they may be files of the program's own server."""
+    """A snapshot with a session id has no such counters: the program's own server may write it to a file."""
     host, (target,) = serve(t)
     service = schema("profiler_service")
     request = service.GetSnapshotRequest()
@@ -151,7 +151,7 @@ def a_programs_server_says_of_which_time(t):
         delivery = profiler.deliver(profiler.capture(50))
         after = time.clock_gettime_ns(time.CLOCK_MONOTONIC)
     wanted = delivery.trailer.machine_usage
-    equal(delivery.progress[-1].machine_usage, wanted, "with the size")
+    equal(delivery.progress[-1].machine_usage, wanted, "with xspace_bytes")
     equal(wanted.duration_ns, delivery.trailer.duration_ns, "its length")
     check(before < wanted.start_ns < wanted.start_ns + wanted.duration_ns < after, f"{wanted}")
 

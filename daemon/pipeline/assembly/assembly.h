@@ -61,7 +61,7 @@ struct assembly {
 	struct xspace_events plain_encoder; /* of events without stats */
 	struct spool *spool; /* borrowed; NULL: nothing is spooled */
 	bool gives_slots; /* the slots that are spooled now become the spool's memory */
-	struct part_writer *writer; /* borrowed; NULL: the adding thread also writes */
+	struct part_writer *writer; /* borrowed; NULL: the adding thread writes all events */
 	struct memory_budget *keep; /* borrowed, or |no_limit| */
 	struct memory_budget no_limit;
 	size_t n_line_stats; /* stats of the plane that belong to complete lines */
@@ -81,7 +81,7 @@ int assembly_new(struct target *target, uint64_t earliest_ticks, uint64_t start_
 	struct assembly **out);
 /* Allows events to be spooled from here on. |spool| and |keep| are borrowed. */
 void assembly_set_spool(struct assembly *as, struct spool *spool, struct memory_budget *keep);
-/* Sets the writer of the spool; it gets the events that have no stats. Borrowed. */
+/* Sets a writer, which gets the events without stats and writes them to the spool. Borrowed. */
 void assembly_set_writer(struct assembly *as, struct part_writer *writer);
 struct assembly *assembly_free(struct assembly *as); /* NULL ok; returns NULL */
 

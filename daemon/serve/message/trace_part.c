@@ -17,8 +17,8 @@
 #define TAG_CHUNK PB_TAG(2, PB_LEN) /* CaptureReply.chunk */
 #define WORD "part="
 /*
- * The sum of the sizes of one part of each stream, unless the parts would be too small. Several
- * parts of a stream may be under way: 64 streams hold some 12 MiB.
+ * The sum of one part of each stream; larger if a part would be below TRACE_PART_PASSED_BYTES.
+ * Several parts of a stream may be under way: 64 streams (128 KiB a part) hold some 12 MiB.
  */
 #define ALL_BYTES (2u << 20)
 
