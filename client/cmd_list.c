@@ -45,8 +45,7 @@ static void print_text(const struct targets *targets, const char *host)
 	else if (targets->n == 0 && targets->n_silent == 0)
 		fprintf(stderr,
 			"no targets: no program that you may record has a server; start one "
-			"with "
-			"ptap_server_start() or proftap run -p PORT -- PROGRAM\n");
+			"with ptap_server_start() or proftap run -p PORT -- PROGRAM\n");
 	if (targets->n)
 		targets_write(targets, stdout);
 }
