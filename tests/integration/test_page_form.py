@@ -3,7 +3,7 @@
 """The form of the host daemon's page in Chromium: screens of all sizes, dark theme, screen readers, a fast first paint, and no growth over a day."""
 import re
 
-from fixture import check, equal, run, test
+from fixture import check, equal, run, test, wait_until
 from processes import SUPPORT
 from visit import SCREENS, Visit, check_width, settle, start_pipeline
 
@@ -276,6 +276,8 @@ def forced_colours_are_respected(t):
     visit = with_run(t)
     page = visit.page
     canvases = ("document.querySelector('.timeline canvas')", MEMORY)
+    for canvas in canvases:
+        wait_until(lambda canvas=canvas: len(list_colours(visit, canvas)) > 5, f"{canvas} to be drawn")
     ours = {canvas: set(list_colours(visit, canvas)[:8]) for canvas in canvases}
     for is_dark in (False, True):
         page.prefer(forced_colors="active", prefers_color_scheme="dark" if is_dark else "light")
