@@ -86,7 +86,7 @@ START_TEST(a_version_before_11_8_is_too_old)
 }
 END_TEST
 
-START_TEST(a_version_that_is_not_told_is_explained)
+START_TEST(missing_cupti_version_is_reported)
 {
 	host.fake->refuse("cuptiGetVersion", 999, 1);
 	ck_assert_int_eq(host_open(), -EIO);
@@ -220,7 +220,7 @@ static const struct unit_test tests[] = {
 	UNIT_TEST(a_file_that_is_no_library_is_named_with_the_reason),
 	UNIT_TEST(a_library_of_another_kind_is_refused),
 	UNIT_TEST(a_version_before_11_8_is_too_old),
-	UNIT_TEST(a_version_that_is_not_told_is_explained),
+	UNIT_TEST(missing_cupti_version_is_reported),
 	UNIT_TEST(another_profiler_is_named_and_left_alone),
 	UNIT_TEST(a_profiler_without_a_name_is_reported),
 	UNIT_LOOP(refusal_of_cupti_is_explained,

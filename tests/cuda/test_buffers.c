@@ -269,7 +269,7 @@ START_TEST(names_without_room_are_counted_by_kind)
 }
 END_TEST
 
-START_TEST(reader_is_gone)
+START_TEST(a_lost_reader_does_not_harm_the_next_capture)
 {
 	host_begin();
 	launch(3);
@@ -302,7 +302,7 @@ static const struct unit_test tests[] = {
 	UNIT_TEST(a_graph_of_many_nodes_is_whole),
 	UNIT_TEST(records_beyond_the_limit_are_counted),
 	UNIT_TEST(names_without_room_are_counted_by_kind),
-	UNIT_TEST(reader_is_gone),
+	UNIT_TEST(a_lost_reader_does_not_harm_the_next_capture),
 	{NULL},
 };
 

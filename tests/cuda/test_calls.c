@@ -62,7 +62,7 @@ START_TEST(an_end_without_a_beginning_ends_nothing)
 }
 END_TEST
 
-START_TEST(an_end_after_the_end_ends_what_was_begun)
+START_TEST(a_call_that_returns_after_the_capture_is_ended)
 {
 	host.fake->set(FAKE_ENDS_CALLS_LATE, 1);
 	host_begin();
@@ -93,7 +93,7 @@ END_TEST
 static const char *const no_limits[] = {
 	"gpu_max_callback_api_events=0", "gpu_max_callback_api_events=-1"};
 
-START_TEST(zero_and_less_are_no_limit)
+START_TEST(limits_of_zero_or_less_do_not_limit_calls)
 {
 	host_set_option(no_limits[_i]);
 	host_begin();
@@ -123,7 +123,7 @@ START_TEST(only_the_first_devices_are_recorded_on_request)
 }
 END_TEST
 
-START_TEST(a_call_is_of_the_device_of_its_context)
+START_TEST(a_call_has_the_device_and_context_of_its_kernel)
 {
 	struct fake_record second = host_kernel("on the second");
 
@@ -184,7 +184,7 @@ static void launch_ahead(uint32_t n, struct fake_record *node)
 		host.fake->record(node);
 }
 
-START_TEST(a_cupti_that_forgets_launches_is_helped)
+START_TEST(missing_graph_correlations_are_taken_from_the_launches)
 {
 	struct fake_record node = host_kernel("node");
 	uintptr_t graph = 12;
@@ -215,7 +215,7 @@ START_TEST(a_cupti_that_forgets_launches_is_helped)
 }
 END_TEST
 
-START_TEST(a_cupti_that_knows_launches_is_believed)
+START_TEST(graph_correlations_of_a_correct_cupti_are_kept)
 {
 	struct fake_record node = host_kernel("node");
 
@@ -282,15 +282,15 @@ static const struct unit_test tests[] = {
 	UNIT_TEST(only_calls_that_use_the_device_or_wait_are_recorded),
 	UNIT_TEST(all_calls_are_there_on_request),
 	UNIT_TEST(an_end_without_a_beginning_ends_nothing),
-	UNIT_TEST(an_end_after_the_end_ends_what_was_begun),
+	UNIT_TEST(a_call_that_returns_after_the_capture_is_ended),
 	UNIT_TEST(calls_beyond_the_limit_are_counted),
-	UNIT_LOOP(zero_and_less_are_no_limit, 2),
+	UNIT_LOOP(limits_of_zero_or_less_do_not_limit_calls, 2),
 	UNIT_TEST(only_the_first_devices_are_recorded_on_request),
-	UNIT_TEST(a_call_is_of_the_device_of_its_context),
+	UNIT_TEST(a_call_has_the_device_and_context_of_its_kernel),
 	UNIT_TEST(a_launch_of_a_graph_names_the_graph),
 	UNIT_TEST(nodes_are_noted_where_they_are_made),
-	UNIT_TEST(a_cupti_that_forgets_launches_is_helped),
-	UNIT_LOOP(a_cupti_that_knows_launches_is_believed, 2),
+	UNIT_TEST(missing_graph_correlations_are_taken_from_the_launches),
+	UNIT_LOOP(graph_correlations_of_a_correct_cupti_are_kept, 2),
 	UNIT_TEST(many_threads_call_at_the_same_time),
 	UNIT_TEST(captures_begin_and_end_while_threads_call),
 	{NULL},

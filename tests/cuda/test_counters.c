@@ -159,7 +159,7 @@ START_TEST(an_overflow_that_ends_sampling_is_reported)
 }
 END_TEST
 
-START_TEST(metrics_beyond_the_most_are_reported)
+START_TEST(metrics_beyond_64_are_left_out_with_a_warning)
 {
 	char option[8 * 70] = "gpu_pm_sample_counters=sm__0";
 
@@ -210,7 +210,7 @@ START_TEST(each_version_knows_structs_of_its_own)
 }
 END_TEST
 
-START_TEST(an_overflow_is_counted_and_gone_on_after)
+START_TEST(sampling_continues_after_a_counted_overflow)
 {
 	host_set_option("gpu_pm_sample_counters=sm__a");
 	host_set_option("gpu_num_chips_to_profile_per_task=1");
@@ -271,7 +271,7 @@ START_TEST(a_list_is_read_with_its_blanks)
 }
 END_TEST
 
-START_TEST(a_list_is_of_whole_names)
+START_TEST(names_cut_by_the_size_of_the_list_are_left_out)
 {
 	char option[PM_LIST_BYTES + 100];
 	struct pm_list list;
@@ -300,15 +300,15 @@ static const struct unit_test tests[] = {
 	UNIT_LOOP(later_failure_is_reported_once_and_ends_sampling,
 		sizeof failures / sizeof failures[0]),
 	UNIT_TEST(an_overflow_that_ends_sampling_is_reported),
-	UNIT_TEST(metrics_beyond_the_most_are_reported),
+	UNIT_TEST(metrics_beyond_64_are_left_out_with_a_warning),
 	UNIT_TEST(a_virtual_gpu_has_no_counters),
 	UNIT_TEST(an_old_cupti_samples_no_counters),
 	UNIT_LOOP(each_version_knows_structs_of_its_own, sizeof versions / sizeof versions[0]),
-	UNIT_TEST(an_overflow_is_counted_and_gone_on_after),
+	UNIT_TEST(sampling_continues_after_a_counted_overflow),
 	UNIT_TEST(values_that_are_not_numbers_are_counted),
 	UNIT_TEST(cupti_ends_itself_while_it_samples),
 	UNIT_TEST(a_list_is_read_with_its_blanks),
-	UNIT_TEST(a_list_is_of_whole_names),
+	UNIT_TEST(names_cut_by_the_size_of_the_list_are_left_out),
 	{NULL},
 };
 

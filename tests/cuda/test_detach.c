@@ -95,7 +95,7 @@ START_TEST(finalizing_is_not_for_versions_that_crash)
 }
 END_TEST
 
-START_TEST(the_place_is_kept_on_request)
+START_TEST(cupti_stays_subscribed_on_request)
 {
 	struct fake_record kernel = host_kernel("k");
 
@@ -139,7 +139,7 @@ static const struct unit_test tests[] = {
 	UNIT_TEST(the_trace_is_complete_before_finalizing_ends),
 	UNIT_TEST(a_program_exits_while_it_finalizes),
 	UNIT_TEST(finalizing_is_not_for_versions_that_crash),
-	UNIT_TEST(the_place_is_kept_on_request),
+	UNIT_TEST(cupti_stays_subscribed_on_request),
 	UNIT_TEST(versions_that_hang_go_on_recording_kernels),
 	{NULL},
 };

@@ -144,7 +144,7 @@ START_TEST(records_that_end_before_they_begin_are_counted)
 }
 END_TEST
 
-START_TEST(kinds_that_nobody_asked_for_are_stepped_over)
+START_TEST(records_of_kinds_not_requested_are_skipped)
 {
 	struct fake_record kernel = host_kernel("behind");
 	const struct fake_record marker = {
@@ -180,7 +180,7 @@ START_TEST(correlations_go_on_past_32_bits)
 }
 END_TEST
 
-START_TEST(names_are_read_before_they_are_gone)
+START_TEST(kernel_names_are_copied_before_cupti_frees_them)
 {
 	struct fake_record kernel = host_kernel("gone soon");
 
@@ -202,9 +202,9 @@ static const struct unit_test tests[] = {
 	UNIT_TEST(waits_memory_and_graphs_are_there_on_request),
 	UNIT_TEST(overhead_has_a_name_and_perhaps_a_stream),
 	UNIT_TEST(records_that_end_before_they_begin_are_counted),
-	UNIT_TEST(kinds_that_nobody_asked_for_are_stepped_over),
+	UNIT_TEST(records_of_kinds_not_requested_are_skipped),
 	UNIT_TEST(correlations_go_on_past_32_bits),
-	UNIT_TEST(names_are_read_before_they_are_gone),
+	UNIT_TEST(kernel_names_are_copied_before_cupti_frees_them),
 	{NULL},
 };
 

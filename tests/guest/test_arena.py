@@ -52,7 +52,7 @@ def size_and_seals_cannot_be_changed(t):
 
 
 @test
-def the_host_maps_it_without_access_and_out_of_core_dumps(t):
+def the_host_maps_the_arena_without_access_or_core_dumps(t):
     target = t.target().serve()
     for moment in ("before a capture", "after it"):
         mappings = read_mappings(target.pid)

@@ -52,7 +52,7 @@ def ten_thousand_threads_in_turn_share_the_rings(t):
 
 
 @timed
-def threads_beyond_the_rings_are_counted_and_said(t):
+def records_of_threads_beyond_the_rings_are_counted(t):
     _, capture = record(t, "crowd", "1100", "1100", GUEST_RING_BYTES=SMALL_RING)
     received = check_sum(capture, ("short",), 1100 * SPANS)
     check(received <= MAX_RINGS * SPANS, f"{received} received")

@@ -22,7 +22,7 @@ host("full", "0", "low", modes=("armed",), title="only 0 left", **NO_LEAK_CHECK)
 
 
 @timed
-def a_child_that_is_followed_may_have_a_full_table(t):
+def followed_child_with_a_full_descriptor_table_is_recorded(t):
     for n in (0, 1, 2):
         process, seen, captures = run_host(t, "full", "recording", (str(n), "fork"),
                                            dict(NO_LEAK_CHECK))

@@ -49,7 +49,7 @@ def any_number_of_threads_loses_nothing_uncounted(t):
 
 
 @timed
-def a_hundred_thousand_names(t):
+def a_hundred_thousand_names_lose_nothing_uncounted(t):
     capture, emitted = record(t, "names", 100000, ring_bytes=16 << 20)
     equal(emitted, 100000, "emitted")
     received, lost = check_sum(capture, None, emitted)
@@ -73,14 +73,14 @@ def names_of_64_kib_are_cut_and_counted(t):
 
 
 @timed
-def nesting_ten_thousand_deep(t):
+def spans_nested_too_deep_are_counted(t):
     capture, emitted = record(t, "deep", 10000)
     equal(check_sum(capture, ["deep"], emitted), (128, 10000 - 128), "(received, lost)")
     equal(capture.trace.host_stat("ptap_lost_too_deep"), 10000 - 128, "too deep")
 
 
 @timed
-def a_full_string_table_is_said(t):
+def names_beyond_a_full_string_table_are_counted(t):
     capture, emitted = record(t, "sites", 2000)
     received, _ = check_sum(capture, None, emitted)
     nameless = capture.trace.count("(too many names)")
@@ -91,7 +91,7 @@ def a_full_string_table_is_said(t):
 
 
 @timed
-def coroutines_on_swapped_stacks(t):
+def spans_of_coroutines_are_received_or_counted(t):
     rounds = 500
     capture, emitted = record(t, "coroutines", rounds)
     trace = capture.trace
@@ -103,7 +103,7 @@ def coroutines_on_swapped_stacks(t):
 
 
 @timed
-def longjmp_out_of_spans(t):
+def spans_left_by_longjmp_are_received_or_counted(t):
     rounds = 200
     _, seen, captures = run_host(t, "jump", "recording", (), {})
     equal(seen, (0, f"{rounds} rounds\n"), "(exit status, output)")
@@ -112,14 +112,14 @@ def longjmp_out_of_spans(t):
 
 
 @timed
-def forks_all_the_time(t):
+def constant_forks_lose_nothing_uncounted(t):
     capture, emitted = record(t, "forks", 20000)
     check_sum(capture, ["flood"], emitted)
     equal(capture.trace.count("child"), 0, "spans of children")
 
 
 @timed
-def a_plugin_that_comes_and_goes(t):
+def a_reloaded_plugin_loses_nothing_uncounted(t):
     rounds = 300
     capture, emitted = record(t, "plugin", rounds, PLUGIN)
     check_sum(capture, ["in the plug-in", "point in the plug-in"], emitted)

@@ -55,7 +55,7 @@ def a_followed_child_without_the_counter_is_recorded(t):
 
 
 @timed
-def processes_at_the_limit(t):
+def start_at_the_process_limit_succeeds_or_gives_a_reason(t):
     """Each round allows one more process. The start must fail with a sentence until it succeeds, and then never fail again."""
     need_root()
     need_readable_tree()

@@ -58,7 +58,7 @@ def threads_in_turn_share_the_rings(t):
 
 
 @timed
-def a_hundred_thousand_names(t):
+def a_hundred_thousand_names_lose_nothing_uncounted(t):
     trace, emitted = record(t, "flood", "names", 100000, ring_bytes=1 << 20)
     check(check_sum(trace, emitted) > 0, "nothing was overwritten")
     names = [e.name for line in trace.threads for e in line.events]
@@ -73,14 +73,14 @@ def names_of_64_kib_are_cut_and_counted(t):
 
 
 @timed
-def nesting_ten_thousand_deep(t):
+def spans_nested_too_deep_are_counted(t):
     trace, emitted = record(t, "flood", "deep", 10000)
     check_sum(trace, emitted)
     equal((trace.count("deep"), trace.host_stat("ptap_lost_too_deep")), (128, 10000 - 128), "kept, and too deep")
 
 
 @timed
-def a_full_string_table_is_said(t):
+def names_beyond_a_full_string_table_are_counted(t):
     trace, emitted = record(t, "flood", "sites", 2000)
     equal(check_sum(trace, emitted), 0, "overwritten")
     equal(trace.count("(too many names)"), trace.host_stat("ptap_lost_names"), "without a name")
@@ -88,32 +88,32 @@ def a_full_string_table_is_said(t):
 
 
 @timed
-def coroutines_on_swapped_stacks(t):
+def spans_of_coroutines_are_received_or_counted(t):
     trace, emitted = record(t, "flood", "coroutines", 500)
     check_sum(trace, emitted)
     check(trace.host_stat("ptap_lost_left_open") > 0, "none of the spans that interleave was dropped")
 
 
 @timed
-def longjmp_out_of_spans(t):
+def spans_left_by_longjmp_are_received_or_counted(t):
     trace, _ = record(t, "jump")
     check_sum(trace, 3 * 200 + N_ABANDONED)
 
 
 @timed
-def forks_all_the_time(t):
+def constant_forks_lose_nothing_uncounted(t):
     trace, emitted = record(t, "flood", "forks", 20000)
     check_sum(trace, emitted)
     equal(trace.count("child"), 0, "spans of children")
 
 
 @timed
-def a_plugin_that_comes_and_goes(t):
+def a_reloaded_plugin_loses_nothing_uncounted(t):
     check_sum(*record(t, "flood", "plugin", 300, PLUGIN))
 
 
 @timed
-def a_storm_of_signals(t):
+def a_storm_of_signals_loses_nothing_uncounted(t):
     need_no_tsan("runs no handler within an annotation")
     trace, emitted = record(t, "handlers", ring_bytes=1 << 20)
     check_sum(trace, emitted)

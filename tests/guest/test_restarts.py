@@ -48,12 +48,12 @@ def check_growth(t, n_servers, max_kib, max_mappings, **env):
 
 
 @timed
-def servers_that_stop_in_mid_span(t):
+def restarts_in_mid_span_take_bounded_memory(t):
     check_growth(t, N_SERVERS, MAX_KIB_EACH, MAX_MAPPINGS_EACH)
 
 
 @timed
-def servers_that_record_and_stop_in_mid_span(t):
+def restarts_with_a_recorder_take_bounded_memory(t):
     check_growth(t, N_RECORDED, MAX_KIB_EACH_RECORDED, MAX_MAPPINGS_EACH_RECORDED, PROFTAP_RECORDER="1")
 
 
@@ -70,7 +70,7 @@ def a_server_that_stops_in_mid_span_delivers(t):
 
 
 @test
-def traces_in_a_row_have_what_lies_between_start_and_stop(t):
+def each_trace_has_all_records_between_its_start_and_stop(t):
     process = Host(t, "restarts", "off", "traces", str(N_TRACES))
     process.wait(PATIENCE_S)
     equal(process.behaviour(), (0, "done\n"), "(exit status, output)")

@@ -41,7 +41,7 @@ def the_environment_is_scrubbed(t):
 
 
 @test
-def the_servers_standing_is_its_own(t):
+def the_server_has_its_own_session_and_directory(t):
     target, server = serve(t)
     state, parent, group, session, terminal = read_stat(server)[:5]
     equal((group, session, terminal), (str(server), str(server), "0"), "group, session, terminal")

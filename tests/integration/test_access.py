@@ -81,7 +81,7 @@ def list_as(t, user, runtime):
 
 
 @test
-def a_program_that_gave_up_root_is_its_new_users_on_its_socket_too(t):
+def socket_of_a_program_that_gave_up_root_is_its_new_users(t):
     need_root()
     runtime = t.dir / "runtime"
     runtime.mkdir(mode=0o755)
@@ -127,7 +127,7 @@ def users_are_told_apart_on_ipv6(t):
 
 
 @test
-def any_local_user_is_any_on_ipv6_too(t):
+def other_users_are_let_in_over_ipv6_when_allowed(t):
     need_root()
     need_ipv6()
     target = t.target()

@@ -72,17 +72,17 @@ def crash_in_thread(t, number, name):
 
 
 @test
-def a_fault_of_a_thread(t):
+def a_fault_names_its_thread(t):
     crash_in_thread(t, signal.SIGSEGV, "SIGSEGV")
 
 
 @test
-def an_abort_of_a_thread(t):
+def an_abort_names_its_thread(t):
     crash_in_thread(t, signal.SIGABRT, "SIGABRT")
 
 
 @test
-def a_fault_of_the_main_thread(t):
+def a_fault_names_the_main_thread(t):
     """Without process events the thread's flags still show that it received the signal."""
     log_dir = t.dir / "logs"
     target = record(t, log_dir)
@@ -96,7 +96,7 @@ def a_fault_of_the_main_thread(t):
 
 
 @test
-def a_fault_of_a_followed_childs_thread(t):
+def a_fault_names_the_thread_of_a_followed_child(t):
     need_process_events()
     target = record(t, t.dir / "logs", PROFTAP_FOLLOW_FORK="1")
     child = int(target.ask("prefork crashing"))
@@ -119,7 +119,7 @@ def a_fault_of_a_followed_childs_thread(t):
 
 
 @test
-def a_signal_that_is_for_all_threads(t):
+def a_signal_to_all_threads_names_no_thread(t):
     """The report names no thread, because none is known to have received the signal."""
     log_dir = t.dir / "logs"
     target = record(t, log_dir)
@@ -133,7 +133,7 @@ def a_signal_that_is_for_all_threads(t):
 
 
 @test
-def an_exit_with_a_status(t):
+def an_exit_status_is_reported(t):
     log_dir = t.dir / "logs"
     target = record(t, log_dir)
     target.send("exit")
@@ -209,7 +209,7 @@ def a_snapshot_of_a_hanging_program_begins_with_open_spans(t):
 
 
 @test
-def async_spans_that_were_open(t):
+def open_async_spans_are_reported(t):
     """Tests the async spans of a program that continued, and of one that died."""
     target = record(t, t.dir / "logs")
     for command in ("begin 7", "begin 8", "end 8"):
@@ -227,7 +227,7 @@ def async_spans_that_were_open(t):
 
 
 @test
-def many_threads_that_hang(t):
+def threads_that_hang_longest_are_shown(t):
     """The text shows the threads that have hung longest, and the number of the others."""
     target = record(t, t.dir / "logs")
     for i in range(12):

@@ -21,7 +21,7 @@ from figures import Output, judge
 
 
 @test
-def aims_are_of_the_value_or_of_the_ratio(t):
+def aims_judge_the_value_or_the_ratio(t):
     for value, ratio, aim, met in (
             ("0.30", None, "<= 0.3 ns", True), ("0.31", None, "<= 0.3 ns", False),
             ("64", None, "< 64 MiB", False), ("63", None, "< 64 MiB", True),
@@ -55,7 +55,7 @@ def documented_keys(title):
 
 
 @test
-def a_miss_is_at_the_margin_and_once_more_at_the_end(t):
+def a_missed_aim_is_marked_and_repeated_at_the_end(t):
     text, _ = say_some(t.dir)
     lines = text.splitlines()
     equal([line.split("  ")[0] for line in lines if line.startswith("MISS")],

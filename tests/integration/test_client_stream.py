@@ -121,7 +121,7 @@ def a_missing_chunk_is_found(t):
 
 
 @timed
-def more_than_was_announced_is_not_taken(t):
+def data_beyond_the_announced_size_is_not_taken(t):
     announced = progress(COLLECTING, xspace_bytes=150)
 
     def without_end(c):
@@ -152,7 +152,7 @@ def check_refused_early(t, **where):
 
 
 @test
-def a_chunk_of_100_mb_is_refused_before_it_is_here(t):
+def a_chunk_of_100_mb_is_refused_before_it_arrives(t):
     check_refused_early(t)
     check_refused_early(t, path=t.dir / "s.sock")
 
@@ -210,7 +210,7 @@ def a_trace_that_cannot_be_read_is_kept_aside(t):
 
 
 @test
-def a_failure_in_mid_stream_is_reported_in_its_words(t):
+def text_of_a_failure_in_mid_stream_is_reported(t):
     data = space(50)
     c = capture(t, deliver(*split(data), status=15, text="the disk is gone"), code=1)
     check_kept(t, c, "the server answered DATA_LOSS: the disk is gone", data)
@@ -258,7 +258,7 @@ def a_full_disk_ends_the_capture_and_leaves_nothing(t):
 # The choice of the call.
 
 @timed
-def a_server_that_does_not_know_the_call_is_asked_in_the_old_words(t):
+def server_without_the_streamed_call_gets_a_plain_request(t):
     asked = []
 
     def script(c):

@@ -79,7 +79,7 @@ def collectors_receive_the_options_as_they_were_given(t):
 
 
 @test
-def level_0_asks_nobody(t):
+def device_tracer_level_0_calls_no_collector(t):
     device = Device(t, info=1)
     target = device.target(t)
     capture = t.emit(target, 100, "launch 5 k", "burst 2", options=("--device_tracer_level", "0"))
@@ -144,7 +144,7 @@ def a_step_that_fails_ends_the_collectors_part_and_no_other(t):
 
 
 @test
-def collector_that_never_begins_gives_its_reason_if_it_has_one(t):
+def reason_of_a_collector_that_never_begins_is_a_warning(t):
     device = Device(t, again="CUDA is not in use")
     target = device.target(t)
     capture = t.begin(target)

@@ -83,7 +83,7 @@ def a_begin_that_hangs_costs_two_seconds_once(t):
 
 
 @test
-def a_poll_that_hangs_keeps_what_came_before(t):
+def a_poll_that_hangs_keeps_earlier_records(t):
     device = Device(t, "hang poll", info=1, start=5)
     target = device.target(t)
     capture = t.begin(target)
@@ -128,7 +128,7 @@ def a_capture_waits_for_a_cancelled_collector(t):
 
 
 @test
-def a_program_that_dies_leaves_what_was_emitted(t):
+def records_emitted_before_the_programs_death_are_kept(t):
     device = Device(t, info=1, start=7)
     target = device.target(t)
     capture = t.begin(target)
@@ -144,7 +144,7 @@ def a_program_that_dies_leaves_what_was_emitted(t):
 
 
 @timed
-def a_program_that_stops_its_server_has_its_devices(t):
+def a_collector_runs_to_its_end_after_a_server_stop(t):
     """ptap_server_stop() does not wait, and the collector runs to its end, with more records than
     its ring holds. A new server finds it ended or waits for it.
     """

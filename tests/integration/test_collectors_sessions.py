@@ -129,7 +129,7 @@ def complete_kernels_are_in_their_part_without_spans_of_threads(t):
 
 
 @test
-def the_rest_has_what_was_not_complete_before(t):
+def the_rest_has_kernels_that_were_not_complete_before(t):
     """Kernels that were incomplete at a snapshot are in the part of the end."""
     device = Device(t, "busy", info=1, clock_ns=10**9, late=10**7)
     target = device.target(t)

@@ -115,7 +115,7 @@ def losses_are_counted(t):
 
 
 @test
-def a_crash_keeps_what_was_emitted(t):
+def a_crash_keeps_the_emitted_records(t):
     device = Device(t, info=1)
     target = device.target(t)
     capture = t.begin(target)
@@ -128,7 +128,7 @@ def a_crash_keeps_what_was_emitted(t):
 
 
 @test
-def a_halt_keeps_what_was_emitted(t):
+def a_halt_keeps_the_emitted_records(t):
     device = Device(t, info=1)
     target = device.target(t)
     capture = t.begin(target)

@@ -136,7 +136,7 @@ def unfinished_command_names_the_alternative(t):
 
 
 @test
-def the_log_says_what_is_asked_for_and_how_it_ended(t):
+def the_log_has_each_request_and_its_outcome(t):
     target = t.target().serve()
     said = t.capture(target, 20, prefix=("env", "PROFTAP_LOG=info")).stderr
     contains(said, f"proftap: client: 127.0.0.1:{target.port}: asked for 20 ms, session ", "the log")

@@ -82,7 +82,7 @@ def values_are_offered_where_they_are_few(t):
 
 
 @test
-def files_are_the_shells_business(t):
+def file_arguments_complete_to_files_and_directories(t):
     (t.dir / "a dir").mkdir()
     (t.dir / "a file").touch()
     equal(complete(t, "report", "a"), ["a dir", "a file"], "files for report")

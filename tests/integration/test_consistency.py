@@ -104,7 +104,7 @@ def fetch(env, *words):
 
 
 @test
-def a_server_of_a_program(t):
+def traces_of_a_programs_server_are_consistent(t):
     target = t.target().serve()
     with Calls(target) as calls:
         trace = trace_of(calls.finish(calls.start(PROFILER + "Profile", profile_request(50))).message)
@@ -113,7 +113,7 @@ def a_server_of_a_program(t):
 
 
 @test
-def devices_that_a_collector_tells_of(t):
+def devices_of_a_collector_are_consistent(t):
     device = Device(t, info=2, **EVERYTHING)
     target = device.target(t)
     capture = t.begin(target)
@@ -140,7 +140,7 @@ def plug_in_brings_its_own_trace(t):
 
 
 @test
-def devices_that_the_driver_tells_of(t):
+def devices_of_the_driver_are_consistent(t):
     target = Machine(t).target(t).serve()
     target.ask(f"load {library(t)}")
     trace = t.emit(target, 300, options=("-o", "ptap_gpu_usage_interval_ms=20")).trace
@@ -149,7 +149,7 @@ def devices_that_the_driver_tells_of(t):
 
 
 @test
-def recorders_and_sessions(t):
+def traces_of_recorders_and_sessions_are_consistent(t):
     env = make_environment(t)
     recorded = t.target(**env).serve(0, 65536, 0, "127.0.0.1", 0, 0, t.dir / "last", 0, 1, "")
     recorded.ask("burst 9000")
@@ -165,7 +165,7 @@ def recorders_and_sessions(t):
 
 
 @test
-def children_that_are_followed(t):
+def traces_with_followed_children_are_consistent(t):
     target = t.target(PROFTAP_FOLLOW_FORK="1").serve()
     pids = [int(target.ask("prefork steady").split()[0]) for _ in range(2)]
     t.at_end.append(lambda: [os.kill(pid, signal.SIGKILL) for pid in pids])
@@ -181,7 +181,7 @@ print([worker.pid for worker in workers], flush=True)
 
 
 @test
-def descendants_in_the_sum_of_a_program(t):
+def traces_with_usage_of_descendants_are_consistent(t):
     if SANITIZERS != "no":
         need_preload()
     process = finish(start(t, "--log_dir", t.dir / "logs", "--", sys.executable, "-c", PARENT))
@@ -194,7 +194,7 @@ def descendants_in_the_sum_of_a_program(t):
 
 
 @test
-def parts_of_a_capture(t):
+def parts_of_a_capture_are_consistent(t):
     target = t.target().serve(0, 1 << 20)
     target.send("await 1", "burst 60000")
     capture = t.start_capture(target, 500, "--split=300000")

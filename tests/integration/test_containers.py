@@ -121,7 +121,7 @@ def a_daemon_that_restarts_finds_the_container(t):
 
 
 @test
-def root_outside_reaches_its_private_socket(t):
+def root_reaches_the_private_socket_of_a_container(t):
     runtime(t)
     container = Container(t, registry_path(t).parent)
     container.serve()
@@ -129,7 +129,7 @@ def root_outside_reaches_its_private_socket(t):
 
 
 @test
-def root_outside_reaches_its_port(t):
+def root_reaches_the_port_of_a_container(t):
     runtime(t)
     container = Container(t, registry_path(t).parent)
     subprocess.run(["nsenter", f"--target={container.outside}", "--net", "ip", "link", "set", "lo", "up"], check=True)

@@ -255,7 +255,7 @@ def the_old_names_work_too(t):
 
 
 @test
-def the_level_that_xprofs_client_forces_is_not_taken_at_its_word(t):
+def level_0_from_xprofs_client_does_not_disable_spans(t):
     target = t.target().serve()
     request = start_request(options={"host_tracer_level": 0})
     with Calls(target) as calls:
@@ -286,7 +286,7 @@ def terminate_ends_no_continuous_session(t):
 
 
 @test
-def the_errors_are_the_stock_servers(t):
+def session_errors_equal_those_of_stock_servers(t):
     target = t.target().serve()
     service = schema("profiler_service")
     with Calls(target) as calls:

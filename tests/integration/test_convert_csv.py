@@ -158,7 +158,7 @@ def summarize(t, path, *options):
 
 
 @test
-def a_summary_is_what_the_report_prints(t):
+def a_summary_equals_the_report(t):
     training = make_training(t.dir / "training.xplane.pb")
     for path in (*goldens(), training, make_bad_names(t)[0], capture_requests(t)):
         summarize(t, path)
@@ -168,7 +168,7 @@ def a_summary_is_what_the_report_prints(t):
 
 
 @test
-def a_summary_reads_like_this(t):
+def a_summary_equals_the_golden_file(t):
     """The expected text was reviewed once and is kept here."""
     lines = summarize(t, make_training(t.dir / "training.xplane.pb")).data.decode().split("\r\n")
     equal(lines, (GOLDEN / "training_summary.csv").read_text().split("\n"), "rows; see tests/golden")

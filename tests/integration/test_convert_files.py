@@ -76,7 +76,7 @@ def standard_output_has_two_names(t):
 
 
 @test
-def two_things_do_not_go_to_standard_output(t):
+def trace_and_json_do_not_share_standard_output(t):
     for name in ("-", "/dev/stdout"):
         contains(refuse("--json", "-o", name, TRACE, code=2), "--json: the trace goes to", "the error")
     contains(convert("--json", "-o", "/dev/null", TRACE).stdout, b'"file":"/dev/null"', "the JSON")
@@ -97,7 +97,7 @@ def outputs_that_are_no_files_are_written_in_place(t):
 
 
 @test
-def a_link_goes_on_leading_there(t):
+def an_output_link_is_followed_and_kept(t):
     data, there = expected(), t.dir / "there"
     there.mkdir()
     (t.dir / "second").symlink_to("there/file")
@@ -140,7 +140,7 @@ def traces_are_not_touched(t):
 
 
 @test
-def others_file_of_the_temporary_name_is_left_alone(t):
+def a_foreign_file_of_the_temporary_name_is_left_alone(t):
     others = t.dir / "others"
     others.write_bytes(b"somebody else's")
     make = "ln others .out.$$; ln others .out.$$.0; ln -s /nowhere .out.$$.1; echo $$ >&2"

@@ -111,7 +111,7 @@ def check_all(t, data):
 
 
 @test
-def times_may_be_anything(t):
+def impossible_times_can_be_converted(t):
     space = schema("xplane").XSpace()
     plane = space.planes.add(name="/host:CPU")
     plane.event_metadata[1].id = 1
@@ -126,7 +126,7 @@ def times_may_be_anything(t):
 
 
 @test
-def ids_may_be_there_twice_or_not_at_all(t):
+def duplicate_and_missing_ids_can_be_converted(t):
     space = schema("xplane").XSpace()
     for _ in range(2):
         plane = space.planes.add(id=5, name="/device:GPU:0")
@@ -179,7 +179,7 @@ def an_old_file_stays_when_the_new_one_is_too_large(t):
 
 
 @test
-def standard_output_gets_the_same(t):
+def standard_output_gets_the_bytes_of_the_file(t):
     path = make_large(t)
     for form in streams(t):
         equal(convert(t, "-t", form, "-o", "out", path).returncode, 0, f"status of {form}")

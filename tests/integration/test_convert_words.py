@@ -53,7 +53,7 @@ def files_are_aligned_as_the_last_option_says(t):
 
 
 @test
-def there_is_a_time_for_each_file(t):
+def align_needs_a_time_for_each_file(t):
     starts(t)
     for value, n in (("0,5,9ms", 3), ("5ms", 1)):
         equal(convert("-o", "-", "--align", value, t.dir, code=1),
@@ -139,7 +139,7 @@ def read_threads(t, path, words):
 
 
 @test
-def threads_have_any_names(t):
+def threads_with_unusual_names_can_be_selected(t):
     path, long = t.dir / "a.xplane.pb", "x" * 300
     threads = ["a,b", "a", "b", "c\\d", long]
     path.write_bytes(make_space({name: [("f", 0, 1)] for name in threads}))

@@ -94,7 +94,7 @@ def kernels_and_copies_arrive_with_their_launches(t):
 
 
 @test
-def a_cupti_that_is_not_there_is_reported_and_spans_arrive(t):
+def an_absent_cupti_is_reported_and_spans_arrive(t):
     with Program(t, PROFTAP_CUPTI="/no/such/libcupti.so") as program:
         capture = t.capture(program, RECORDED_MS)
     said = gpu_warnings(capture)

@@ -154,7 +154,7 @@ def a_gigabyte_to_free_does_not_delay_the_port(t):
 
 
 @timed
-def the_end_of_the_first_thread_is_no_end(t):
+def the_end_of_the_first_thread_does_not_end_a_capture(t):
     target = t.target().serve()
     server = find_proftapd(target.pid)
     capture = t.begin(target)
@@ -310,7 +310,7 @@ def an_idle_server_ends_with_its_target(t):
 
 
 @timed
-def an_end_that_the_robust_word_does_not_tell_is_seen_too(t):
+def an_end_is_noticed_without_the_robust_word(t):
     """The robust list in the target's memory was overwritten, so only the pidfd reports the end."""
     target = t.target().serve()
     control = [tid for tid, name in target.thread_names().items() if name == "ptap-control"]

@@ -53,7 +53,7 @@ def only_slower_names_are_found(t):
 
 
 @test
-def steps_fail_too(t):
+def slower_steps_fail_the_comparison(t):
     a = make_training(t.dir / "a.xplane.pb", with_device=False)
     b = make_training(t.dir / "b.xplane.pb", with_device=False, forward=2)
     done = diff(a, b, "--fail-above", "30%", code=1)
@@ -117,7 +117,7 @@ def make_requests(path, slow_every, n=2000):
 
 
 @test
-def a_tail_fails_and_its_end_does_not(t):
+def a_new_slow_tail_fails_and_a_vanished_one_passes(t):
     a, b = make_requests(t.dir / "a.xplane.pb", 0), make_requests(t.dir / "b.xplane.pb", 50)
     done = diff(a, b, "--fail-above", "10%", code=1)
     equal(done.stderr, 'p99 of "request": 210 us before, 20.0 ms after: 95.2 x; the limit is +10 %\n'
@@ -353,7 +353,7 @@ def two_real_runs_are_compared(t):
 
 
 @test
-def names_that_nobody_would_choose_are_printable(t):
+def unusual_names_are_printable(t):
     bad, _ = make_bad_names(t)
     (t.dir / "none.xplane.pb").write_bytes(make_space({"main": [("x", 0, 1)]}))
     for words in ((), ("--json",)):

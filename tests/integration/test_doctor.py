@@ -68,7 +68,7 @@ def the_object_is_as_the_schema_says(t):
 
 
 @test
-def the_host_daemon_serves_it(t):
+def the_host_daemon_serves_the_findings(t):
     def ask_daemon():
         web = Web(t)
         answer = web.ask("/api/v1/doctor")

@@ -17,7 +17,7 @@ NEEDED = ("target_server", "target_state", "target_process", "target_user")
 
 
 @test
-def a_program_with_a_server_is_well(t):
+def a_program_with_a_server_passes_the_checks(t):
     target = t.target().serve()
     for words in (str(target.port), f"127.0.0.1:{target.port}"):
         found = findings(t, words, code=0)

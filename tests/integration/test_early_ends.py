@@ -59,7 +59,7 @@ def kill_warnings(trace):
 
 
 @test
-def a_killed_child_is_cut_there_with_a_warning(t):
+def spans_of_a_killed_child_are_cut_with_a_warning(t):
     need_no_sanitizer("turn SIGSEGV into an ordinary exit")
     target = serve(t)
     with Profiler(target) as calls:
@@ -94,7 +94,7 @@ def a_thread_is_cut_when_it_is_seen_to_be_gone(t):
 
 
 @test
-def captures_learn_of_early_ends(t):
+def a_capture_cuts_spans_where_their_thread_ended_early(t):
     """A recorder runs beside the capture and shows when the ends are known."""
     target = serve(t)
     with Profiler(target) as calls:

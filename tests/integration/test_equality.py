@@ -90,7 +90,7 @@ def compare(t, *paths):
 
 
 @test
-def golden_traces(t):
+def golden_traces_are_equal_in_every_format(t):
     paths = goldens()
     check(len(paths) >= 10, f"golden traces: {paths}")
     for path in paths:
@@ -98,13 +98,13 @@ def golden_traces(t):
 
 
 @test
-def captures_of_the_examples(t):
+def captures_of_the_examples_are_equal_in_every_format(t):
     for path in (capture_pipeline(t), capture_requests(t)):
         check(compare(t, path) > 10, f"{path} is nearly empty")
 
 
 @test
-def two_hosts(t):
+def traces_of_two_hosts_are_equal_in_every_format(t):
     """The traces start at different times, and one host's clock was measured to be 2 us ahead."""
     paths = []
     for host, began_ns, offset_ns in (("alpha", 10**18, 0), ("beta", 10**18 + 5000, 2000)):
@@ -128,7 +128,7 @@ def make_thread(rng, n):
 
 
 @test
-def many_spans(t):
+def many_spans_are_equal_in_every_format(t):
     rng = random.Random(5)
     path = t.dir / "many.xplane.pb"
     path.write_bytes(make_space({f"thread {i}": list(make_thread(rng, SPANS // 4)) for i in range(4)}, pid=77))
@@ -136,7 +136,7 @@ def many_spans(t):
 
 
 @test
-def given_traces(t):
+def given_traces_are_equal_in_every_format(t):
     """tests/interop sets EQUALITY_TRACES to its recordings of other programs."""
     paths = os.environ.get("EQUALITY_TRACES")
     if not paths:

@@ -160,7 +160,7 @@ def a_pipeline_recorded_from_start_to_end_leaves_nothing_to_warn_of(t):
 
 
 @test
-def a_recorder_tells_what_led_to_a_slow_request(t):
+def a_recorder_shows_the_causes_of_a_slow_request(t):
     log_dir = t.dir / "runs"
     process, port = start(t, [EXAMPLES / "recorder", log_dir])
     words = re.fullmatch(r"recorder: (request (\d+) took [\d.]+ ms)", process.read_line())

@@ -100,7 +100,7 @@ def each_child_is_a_plane_with_its_own_names_and_times(t):
 
 
 @test
-def the_option_does_what_the_variable_does(t):
+def an_option_of_the_start_follows_forks_too(t):
     target = t.target().serve(0, 0, 0, "127.0.0.1", 0, 1)
     pid = prefork_one(t, target, "steady")
     equal(child_pids(t.emit(target, 200, "burst 1").trace), [pid], "planes of children")
@@ -213,7 +213,7 @@ def all_workers_may_come_at_once(t):
 
 
 @test
-def the_masters_end_is_the_servers(t):
+def the_end_of_the_master_delivers_its_children(t):
     target = t.target(**FOLLOW).serve()
     server = find_proftapd(target.pid)
     pid = prefork_one(t, target, "doomed")

@@ -50,24 +50,24 @@ def check_stays_out(t, kind, words):
 
 
 @test
-def a_worker_in_an_empty_chroot_with_another_uid(t):
+def a_worker_in_an_empty_chroot_with_another_uid_joins(t):
     need_root()
     check_joins(t, "chroot", t.public_dir("empty"))
 
 
 @test
-def a_worker_with_no_new_privs(t):
+def a_worker_with_no_new_privs_joins(t):
     check_joins(t, "no_new_privs")
 
 
 @test
-def a_worker_in_another_pid_namespace(t):
+def a_worker_in_another_pid_namespace_joins(t):
     need_root()
     check_joins(t, "pids")
 
 
 @test
-def a_worker_with_a_full_descriptor_table(t):
+def a_worker_with_a_full_descriptor_table_joins(t):
     check_joins(t, "descriptors")
 
 
@@ -77,7 +77,7 @@ def a_worker_that_annotates_in_a_signal_handler_joins(t):
 
 
 @test
-def a_worker_that_annotates_in_vfork_first(t):
+def a_worker_that_annotates_in_vfork_first_joins(t):
     equal(check_joins(t, "vfork").host_stat("dropped_traces"), 0, "dropped")
 
 
@@ -204,7 +204,7 @@ def a_crowd_with_small_rings_is_recorded_completely(t):
 
 
 @test
-def children_wait_on_for_a_server_that_gets_on(t):
+def children_wait_longer_for_a_slow_server_that_progresses(t):
     """The server has so little processor time that it takes longer for all children than one child
     waits for an idle server."""
     need_no_sanitizer("take more of the processor than that themselves")

@@ -47,7 +47,7 @@ def other_formats_lie_beside_the_trace(t):
 
 
 @test
-def an_xspace_is_all_that_there_is_without(t):
+def without_other_formats_only_the_xspace_is_written(t):
     for options in ((), ("--format", "xspace"), ("--no_perfetto_link",)):
         log_dir = t.dir / f"logs{len(options)}{options[-1:]}"
         capture = record(t, *options, log_dir=log_dir)

@@ -28,7 +28,7 @@ def programs_are_listed_while_they_live(t):
 
 
 @test
-def the_state_is_that_of_the_moment(t):
+def the_list_tells_whether_a_program_is_recorded(t):
     host = Host(t)
     target = start_target(t)
     host.await_pids(target.pid)
@@ -40,7 +40,7 @@ def the_state_is_that_of_the_moment(t):
 
 
 @test
-def a_daemon_that_comes_later_finds_them(t):
+def a_later_daemon_finds_running_programs(t):
     target = start_target(t)
     host = Host(t)
     host.await_pids(target.pid)
@@ -50,7 +50,7 @@ def a_daemon_that_comes_later_finds_them(t):
 
 
 @test
-def a_daemon_that_was_killed_finds_them_again(t):
+def a_new_daemon_finds_the_programs_of_a_killed_one(t):
     target = start_target(t)
     host = Host(t)
     host.await_pids(target.pid)
@@ -90,7 +90,7 @@ def two_daemons_at_a_time_are_refused(t):
 
 
 @test
-def others_programs_are_nobodys_business(t):
+def programs_are_hidden_from_other_users(t):
     need_root()
     host = Host(t, "--operators", "")
     target = start_target(t)
@@ -112,7 +112,7 @@ def announce(t, text, pidfd=None):
 
 
 @test
-def false_announcement_is_hung_up_on(t):
+def a_false_announcement_is_disconnected(t):
     host = Host(t)
     check(not announce(t, WORD + b"pid 1\nname init\n"), "a pid without a descriptor was believed")
     check(not announce(t, b"GET / HTTP/1.1\r\n\r\n"), "another protocol was believed")
@@ -123,7 +123,7 @@ def false_announcement_is_hung_up_on(t):
 
 
 @test
-def the_pid_is_the_kernels_word(t):
+def the_pid_of_a_program_comes_from_its_pidfd(t):
     host = Host(t)
     pidfd = os.pidfd_open(os.getpid())
     with socket.socket(socket.AF_UNIX, socket.SOCK_SEQPACKET) as s:
@@ -168,7 +168,7 @@ while True:
 
 
 @test
-def a_daemon_of_another_user_hears_nothing(t):
+def programs_announce_nothing_to_another_users_daemon(t):
     need_root()
     runtime(t)
     for user, heard in ((NOBODY, b""), (0, WORD[:15])):
@@ -183,7 +183,7 @@ def a_daemon_of_another_user_hears_nothing(t):
 
 
 @test
-def silent_client_is_hung_up_on(t):
+def a_silent_client_is_disconnected(t):
     Host(t)
     with socket.socket(socket.AF_UNIX, socket.SOCK_SEQPACKET) as s:
         s.connect(str(registry_path(t)))

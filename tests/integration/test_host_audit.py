@@ -105,7 +105,7 @@ def a_capture_by_http_has_an_audit_line(t):
 
 
 @test
-def no_options_leave_no_braces(t):
+def audited_options_have_no_braces(t):
     api = Api(t)
     target = api.target()
     api.await_capture(api.capture(target=target.pid, duration_ms=60))
@@ -118,7 +118,7 @@ def no_options_leave_no_braces(t):
 
 
 @test
-def a_chain_of_wrappers_comes_once(t):
+def a_chain_of_wrappers_is_logged_once(t):
     if SANITIZERS != "no":
         raise Skip("a shell does not load a library with sanitizers")
     host = Host(t)
@@ -196,7 +196,7 @@ def a_deleted_run_has_an_audit_line(t):
 
 
 @test
-def nobodys_words_are_more_than_words(t):
+def words_of_a_request_are_printable_in_the_log(t):
     """Characters of a request can neither split a line nor control a terminal."""
     api = Api(t)
     api.target()

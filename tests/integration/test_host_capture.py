@@ -231,7 +231,7 @@ def sizes(port, target, n):
 
 
 @test
-def parts_are_large_of_few_streams_and_small_of_many(t):
+def parts_are_large_for_few_streams_and_small_for_many(t):
     """Each part costs the daemon the same work, whatever its size, and the daemon holds a part of each stream."""
     host, (target,) = serve(t, 1)
     alone = sizes(host.port, target, N_LONG)

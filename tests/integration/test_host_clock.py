@@ -47,7 +47,7 @@ class Machine:
 
 
 @test
-def a_capture_that_is_under_way(t):
+def a_running_capture_survives_clock_steps(t):
     machine = Machine(t)
     for step in STEPS:
         machine.clock.set(0)
@@ -63,7 +63,7 @@ def a_capture_that_is_under_way(t):
 
 
 @test
-def a_capture_lasts_as_long_as_it_was_asked_for(t):
+def a_capture_lasts_for_its_duration_despite_clock_steps(t):
     machine = Machine(t)
     for step in STEPS:
         machine.clock.set(0)
@@ -147,7 +147,7 @@ def clients_that_go_away_are_noticed(t):
 
 
 @test
-def a_daemon_that_ends_meanwhile(t):
+def the_stop_limit_holds_despite_clock_steps(t):
     """The daemon gives running captures the time that it promised, and no more."""
     clock = open_clock(t)
     for step in STEPS:
@@ -166,7 +166,7 @@ def a_daemon_that_ends_meanwhile(t):
 
 
 @test
-def silent_client_is_hung_up_on_despite_clock_steps(t):
+def a_silent_client_is_disconnected_despite_clock_steps(t):
     machine = Machine(t)
     for step in STEPS:
         with socket.socket(socket.AF_UNIX, socket.SOCK_SEQPACKET) as silent:

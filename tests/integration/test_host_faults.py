@@ -25,7 +25,7 @@ LONG_MS = 60000
 
 
 @timed
-def a_daemon_that_is_killed_in_mid_capture(t):
+def a_daemon_killed_in_mid_capture_harms_no_program(t):
     """The client gets an error, the programs continue, and the next daemon finds all of them within a second."""
     host = Host(t)
     targets = [start_target(t) for _ in range(4)]
@@ -44,7 +44,7 @@ def a_daemon_that_is_killed_in_mid_capture(t):
 
 
 @test
-def a_daemon_that_is_gone_where_nobody_named_a_program(t):
+def client_without_a_target_reports_that_the_daemon_is_gone(t):
     """The client knows that its peer was a daemon. If that ran on another machine, the machine or the way may be gone."""
     target = start_target(t)
     for name, words in (("127.0.0.1", "the host daemon there is gone; the program goes on"),
@@ -70,7 +70,7 @@ def the_answers_head_says_that_this_is_a_host_daemon(t):
 
 
 @staged
-def a_daemon_that_is_gone_before_it_has_answered(t):
+def client_reports_that_the_daemon_is_gone_before_an_answer(t):
     """The peer must be a daemon, because the client named a program or asked for all of them."""
     target = start_target(t)
     server = find_proftapd(target.pid)
@@ -91,7 +91,7 @@ def a_daemon_that_is_gone_before_it_has_answered(t):
 
 
 @test
-def a_program_that_never_answers(t):
+def a_silent_program_delays_no_others(t):
     """The program is listed, and delays neither the list nor captures of others."""
     with unharmed(t) as (host, target):
         with announce(t):
@@ -103,7 +103,7 @@ def a_program_that_never_answers(t):
 
 
 @test
-def ten_thousand_announcements(t):
+def ten_thousand_announcements_harm_nobody(t):
     with unharmed(t) as (host, target):
         for i in range(10000 if SANITIZERS == "no" else 500):
             announce(t).close()
@@ -121,7 +121,7 @@ def a_flood_of_states_from_one_program_harms_nobody(t):
 
 
 @test
-def a_thousand_programs_a_second_that_end_at_once(t):
+def a_thousand_short_lived_programs_a_second_harm_nobody(t):
     """The test lasts ten seconds, or as long as the machine takes for so many programs."""
     n = 10000 if SANITIZERS == "no" else 3000
     with unharmed(t) as (host, target):
@@ -133,7 +133,7 @@ def a_thousand_programs_a_second_that_end_at_once(t):
 
 
 @test
-def three_hundred_silent_connections(t):
+def three_hundred_silent_connections_harm_nobody(t):
     """The connections send nothing, or no more than a greeting."""
     with unharmed(t) as (host, target), contextlib.ExitStack() as stack:
         some = [stack.enter_context(Connection(host.port, greets=i % 3 == 0)) for i in range(300)]
@@ -209,7 +209,7 @@ def one_users_programs_keep_no_others_out(t):
 
 
 @test
-def ten_thousand_streams_that_are_reset(t):
+def ten_thousand_reset_streams_harm_nobody(t):
     headers, again = indexed_headers(PROFILE)
     with unharmed(t) as (host, _), Connection(host.port) as c:
         for _ in range(100 if SANITIZERS == "no" else 4):
@@ -240,7 +240,7 @@ def no_descriptors_are_left(t):
 
 
 @test
-def two_daemons_at_once(t):
+def a_second_daemon_ends_and_harms_nobody(t):
     """The second daemon finds the port or the registry in use, and ends. The first one goes on."""
     with unharmed(t) as (host, _):
         for port in (host.port, free_port()):
@@ -251,7 +251,7 @@ def two_daemons_at_once(t):
 
 
 @test
-def clients_that_go_away_in_mid_capture(t):
+def clients_that_go_away_in_mid_capture_free_the_program(t):
     with unharmed(t) as (host, target):
         for _ in range(20):
             with Calls(host) as calls:
@@ -287,7 +287,7 @@ def unharmed_api(t, *options):
 
 
 @test
-def a_log_directory_that_is_lost(t):
+def a_lost_log_directory_is_made_again(t):
     """The daemon makes the directory again. While a file is in its place, captures fail with a reason."""
     with unharmed_api(t) as (api, target):
         shutil.rmtree(api.log_dir)
@@ -300,7 +300,7 @@ def a_log_directory_that_is_lost(t):
 
 
 @test
-def a_log_directory_that_is_full(t):
+def a_full_log_directory_fails_the_capture(t):
     folder = mount(t)
     with unharmed_api(t, "--log_dir", folder) as (api, target):
         files = find_files(folder)
@@ -310,7 +310,7 @@ def a_log_directory_that_is_full(t):
 
 
 @test
-def a_log_directory_that_is_read_only(t):
+def a_read_only_log_directory_fails_the_capture(t):
     folder = mount(t)
     with unharmed_api(t, "--log_dir", folder) as (api, target):
         subprocess.run(["mount", "-o", "remount,ro", folder], check=True)

@@ -127,7 +127,7 @@ def stock_snapshots_have_machine_counters(t):
 
 
 @test
-def the_sums_are_those_of_the_whole(t):
+def announced_sizes_include_the_machine_counters(t):
     host, (target,) = serve(t)
     with Profiler(host.port) as profiler:
         stream = profiler.capture(LONG_MS, session_id="sums")
@@ -144,7 +144,7 @@ def the_sums_are_those_of_the_whole(t):
 
 
 @test
-def a_programs_server_says_of_which_time(t):
+def a_programs_server_tells_the_time_of_machine_counters(t):
     target = t.target().serve()
     with Profiler(target) as profiler:
         before = time.clock_gettime_ns(time.CLOCK_MONOTONIC)
@@ -206,7 +206,7 @@ def stock_clients_get_machine_counters(t):
 
 
 @test
-def each_file_of_a_run_stands_alone(t):
+def each_file_of_a_run_has_the_machine_counters(t):
     host, targets = serve(t, 2)
     capture = t.capture(f"127.0.0.1:{host.port}", 100, "--target", "all")
     equal(len(capture.out), len(targets), "files")

@@ -80,7 +80,7 @@ def the_daemon_serves_without_privileges(t):
 
 
 @test
-def a_watchdog_hears_that_it_lives(t):
+def the_watchdog_is_notified_while_the_daemon_ends(t):
     """After SIGTERM the daemon waits for a running capture. It reports to systemd's watchdog meanwhile, too."""
     manager = Manager(t, env={"WATCHDOG_USEC": "200000"})
     target = start_target(t)

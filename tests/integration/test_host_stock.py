@@ -388,7 +388,7 @@ def a_stock_program_that_dies_in_mid_capture_is_named(t):
 
 
 @test
-def a_stopped_stock_program_is_asked_when_it_goes_on(t):
+def a_stopped_stock_program_is_listed_once_continued(t):
     """Each of the other programs is found by a new search, and no search asks the stopped program."""
     stopped = StockProgram(t, f"jax-{os.getpid()}")
     halt(stopped.pid)

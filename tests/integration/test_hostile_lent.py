@@ -162,7 +162,7 @@ def a_daemon_without_rights_serves_its_own_user(t):
 
 
 @test
-def nothing_is_touched_where_a_program_with_other_files_says(t):
+def paths_of_a_program_in_another_root_are_not_touched(t):
     """The paths are those of the program's root, and for the server the same names are other files."""
     need_root()
     host = Host(t)

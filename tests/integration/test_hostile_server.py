@@ -321,7 +321,7 @@ def truncated_trace_is_kept_and_readable(t):
 
 
 @test
-def a_cut_anywhere_leaves_what_is_in_front_of_it(t):
+def a_truncated_trace_keeps_all_before_the_cut(t):
     """The number of spans grows with the bytes, and no cut file is taken for a whole one."""
     data = space(12)
     path = t.dir / "cut.xplane.pb.broken"

@@ -34,7 +34,7 @@ def a_program_that_is_only_injected_gets_its_server(t):
 
 
 @test
-def a_program_that_asks_after_its_beginning_gets_one(t):
+def a_server_requested_after_the_start_is_started(t):
     process = python(t, "print(port()); os.putenv('PROFTAP_SERVER', '0'); print(initialise(), port() > 0)",
                      PROFTAP_SERVER="")
     equal(process.stdout, "0\n1 True\n", "ports before and after")
@@ -88,7 +88,7 @@ def helpers_and_children_are_no_targets(t):
 
 
 @test
-def the_paths_are_set_in_what_is_run(t):
+def run_sets_the_injection_paths_of_the_program(t):
     need_preload()
     names = ("NVTX_INJECTION64_PATH", "CUDA_INJECTION64_PATH")
     process = finish(start(t, "-p", 0, "--", SHELL, "-c", "; ".join(f"echo ${name}" for name in names)))
@@ -96,7 +96,7 @@ def the_paths_are_set_in_what_is_run(t):
 
 
 @test
-def the_library_exports_what_is_looked_up(t):
+def the_library_exports_only_the_injection_names(t):
     listed = subprocess.run(["nm", "-D", "--defined-only", LIBRARY], check=True, capture_output=True, text=True).stdout
     names = {line.split()[-1].split("@")[0] for line in listed.splitlines()}
     strangers = {name for name in names if not name.startswith(("ptap_", "PROFTAP_"))}

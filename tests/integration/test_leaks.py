@@ -94,7 +94,7 @@ def check_nothing_stays(t, call, measured_at, **env):
 
 
 @test
-def captures_cost_nothing_that_stays(t):
+def captures_leave_nothing_behind(t):
     check_nothing_stays(t, lambda target, number: capture_once(target.port, number), CAPTURES_AT)
 
 
@@ -106,7 +106,7 @@ def capture_devices(port, number):
 
 
 @test
-def captures_of_devices_cost_nothing_that_stays(t):
+def captures_of_devices_leave_nothing_behind(t):
     """The collector is not part of proftap and keeps nothing: see fake_collector.c."""
     device = Device(t, info=2, streams=2, start=3, drain=3)
     check_nothing_stays(t, lambda target, number: capture_devices(target.port, number), CAPTURES_AT, **device.env)
@@ -168,7 +168,7 @@ KINDS = (capture_streamed, cancel_unary, fail, record_continuously, cancel_strea
 
 
 @test
-def calls_of_all_kinds_cost_nothing_that_stays(t):
+def calls_of_all_kinds_leave_nothing_behind(t):
     def call(target, number):
         with Profiler(target) as calls:
             KINDS[number % len(KINDS)](calls)

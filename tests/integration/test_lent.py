@@ -47,7 +47,7 @@ def a_program_of_which_exec_would_kill_a_thread_is_served(t):
 
 
 @test
-def the_first_of_a_pid_namespace(t):
+def first_process_of_a_pid_namespace_is_served(t):
     need_namespaces(*NAMESPACE[1:])
     host = Host(t)
     target = t.keep(Target(runtime(t), prefix=NAMESPACE)).serve()
@@ -65,7 +65,7 @@ def the_first_of_a_pid_namespace(t):
 
 
 @test
-def threads_that_come_and_go_in_a_pid_namespace(t):
+def ended_threads_in_a_pid_namespace_free_their_rings(t):
     """There are more threads than rings, so the server must know by the ids in the namespace which have ended."""
     need_namespaces(*NAMESPACE[1:])
     host = Host(t)
@@ -186,7 +186,7 @@ def a_lent_server_outlives_the_daemon(t):
 
 
 @test
-def an_interrupt_at_the_terminal_is_the_daemons(t):
+def an_interrupt_at_the_terminal_spares_lent_servers(t):
     """Ctrl-C reaches the process group of the daemon and its starter, but not the lent server."""
     host = Host(t, prefix=("setsid", "--wait"))
     target = sandboxed(t, "errno", *NO_EXEC).serve()

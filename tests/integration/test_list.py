@@ -93,7 +93,7 @@ def followed_children_are_counted(t):
 
 
 @test
-def the_list_says_what_is_true(t):
+def the_list_has_the_facts_of_each_server(t):
     before = time.time_ns()
     first, second = serve(t), serve(t)
     rows = listed(t)
@@ -131,7 +131,7 @@ def command_lines_tell_programs_of_one_name_apart(t):
 
 
 @test
-def a_look_starts_nothing_in_the_server(t):
+def listing_starts_no_thread_in_the_server(t):
     target = serve(t)
     server = find_proftapd(target.pid)
     for _ in range(3):
@@ -152,7 +152,7 @@ def a_recording_is_listed_as_such(t):
 
 
 @test
-def sockets_go_with_the_server(t):
+def sockets_are_removed_with_their_server(t):
     target, other = serve(t), serve(t)
     equal(len(sockets(t)), 4, "sockets")
     equal(target.ask("stop"), "0", "ptap_server_stop")
@@ -190,7 +190,7 @@ def stopped_servers_take_one_bound_together(t):
 
 
 @test
-def a_stopped_program_is_said_to_be(t):
+def a_stopped_program_is_listed_as_stopped(t):
     target = serve(t)
     equal(listed(t)[target.pid]["stopped"], False, "one that runs")
     target.signal(signal.SIGSTOP)
@@ -285,7 +285,7 @@ def a_server_needs_no_runtime_directory(t):
 
 
 @test
-def a_pid_a_name_or_a_socket_will_do(t):
+def a_pid_a_name_or_a_socket_selects_the_target(t):
     name = f"lonely-{os.getpid()}"
     target = serve(t, name)
     host = socket.gethostname()
@@ -298,7 +298,7 @@ def a_pid_a_name_or_a_socket_will_do(t):
 
 
 @test
-def a_name_of_two_is_refused(t):
+def a_name_that_two_targets_share_is_refused(t):
     name = f"twin-{os.getpid()}"
     targets = [serve(t, name), serve(t, name)]
     capture = capture_by(t, None, name, code=2)
@@ -310,7 +310,7 @@ def a_name_of_two_is_refused(t):
 
 
 @test
-def a_name_of_two_means_the_newest_or_all_with_the_option(t):
+def newest_and_all_select_among_equal_names(t):
     name = f"twin-{os.getpid()}"
     older, newer = serve(t, name), serve(t, name)
     capture = capture_by(t, newer, name, "--newest")
@@ -378,7 +378,7 @@ def a_number_of_a_port_and_a_pid_is_the_port_with_a_message(t):
 
 
 @test
-def the_dead_do_not_shadow_the_living(t):
+def an_ended_program_does_not_hide_a_live_namesake(t):
     name = f"phoenix-{os.getpid()}"
     dead = hold(t, name)
     said = capture_by(t, None, name, code=5).stderr
@@ -446,7 +446,7 @@ def absent_target_is_reported(t):
 
 
 @timed
-def a_number_is_nobody_elses_business(t):
+def a_pid_is_found_without_calling_other_servers(t):
     """Other servers are not asked: one that does not answer would delay the client."""
     target = serve(t)
     with socket.socket(socket.AF_UNIX) as s:

@@ -54,7 +54,7 @@ def a_record_with_arguments_goes_whole_or_not_at_all(t):
 
 
 @test
-def a_trace_that_lost_all_says_no_other_reason(t):
+def trace_that_lost_all_records_names_that_reason_only(t):
     target = t.target().serve(0, RING_BYTES, 0, "127.0.0.1", 0, 0, "-", 1)  # 1 byte of memory for a capture, so no record fits
     capture = t.begin(target)
     target.ask("burst 100")
@@ -104,7 +104,7 @@ def a_backlog_of_requests_is_all_there(t):
 
 
 @test
-def nothing_is_dropped_where_it_fits(t):
+def records_that_fit_are_never_dropped(t):
     _, capture = burst_unread(t, N_SLOTS)
     trace = capture.trace
     equal(trace.count("burst"), N_SLOTS, "arrived")
@@ -113,7 +113,7 @@ def nothing_is_dropped_where_it_fits(t):
 
 
 @test
-def a_ring_that_is_read_goes_round_and_round(t):
+def a_ring_that_is_read_wraps_without_uncounted_loss(t):
     n = 8000
     target = t.target().serve(0, RING_BYTES)
     capture = t.begin(target)

@@ -46,7 +46,7 @@ def read_static_tls_bytes(library):
 
 
 @test
-def each_thread_of_the_target_has_64_bytes_of_ours(t):
+def thread_local_storage_takes_64_bytes_of_each_thread(t):
     """These bytes come out of the few hundred bytes that glibc keeps spare for all libraries that dlopen loads."""
     need_no_sanitizer()
     equal(read_static_tls_bytes(LIBRARY), 64, "static thread-local storage")

@@ -185,7 +185,7 @@ def two_interrupts_leave_nothing(t):
 
 
 @test
-def hosts_of_one_name_do_not_meet_in_a_file(t):
+def hosts_of_one_name_get_different_files(t):
     first = ClockedServer(t, 0)
     second = ClockedServer(t, 0, address="127.0.0.2", port=first.port)
     capture = t.capture(f"127.0.0.1:{first.port},127.0.0.2:{second.port}", 20)
@@ -194,7 +194,7 @@ def hosts_of_one_name_do_not_meet_in_a_file(t):
 
 
 @test
-def names_for_the_files_are_one_a_target(t):
+def host_name_takes_one_name_for_each_target(t):
     servers = [ClockedServer(t, 0) for _ in range(2)]
     capture = t.capture(join(servers), 20, "--host_name", "left,right")
     equal([path.rsplit("/", 1)[1] for path in capture.stdout.splitlines()],

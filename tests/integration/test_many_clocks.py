@@ -65,7 +65,7 @@ def the_offset_is_shown(t):
 
 
 @test
-def the_offset_is_for_scripts(t):
+def the_offset_is_in_the_json(t):
     _, capture = capture_both(t, "--json")
     result = json.loads(capture.stdout)
     for target, expected in zip(result["targets"], (AHEAD_NS, BEHIND_NS), strict=True):
@@ -133,7 +133,7 @@ def a_longer_delay_is_kept(t):
 
 
 @test
-def a_start_of_the_users_own_is_by_our_clock(t):
+def a_start_given_by_the_user_is_by_the_clients_clock(t):
     start = time.time_ns() + 10**9
     servers, _ = capture_both(t, "--start_timestamp_ns", start)
     distance = servers[1].requests[0].opts.start_timestamp_ns - start - BEHIND_NS

@@ -29,7 +29,7 @@ def call(*words, code=0):
 
 
 @test
-def each_interval_has_a_line_of_what_was_measured(t):
+def each_interval_has_a_line_of_measurements(t):
     target = t.target().serve()
     monitor = t.keep(Process("monitor", [PROFTAP, "monitor", str(target.port), "500", "--count", "2"]))
     target.ask("await 2", "burst 50", "step 1 100", "spin 200")
@@ -61,7 +61,7 @@ def a_step_longer_than_the_interval_is_counted_once_and_so_is_each_counter(t):
 
 
 @test
-def numbers_are_in_the_object(t):
+def json_objects_have_the_measured_numbers(t):
     target = t.target().serve()
     lines = call(target.port, 200, "--count", 2, "--json").stdout.splitlines()
     equal(len(lines), 2, "objects")
@@ -77,7 +77,7 @@ def numbers_are_in_the_object(t):
 
 
 @test
-def an_interrupt_is_how_it_ends(t):
+def an_interrupt_ends_the_monitor_with_success(t):
     target = t.target().serve()
     monitor = t.keep(Process("monitor", [PROFTAP, "monitor", str(target.port), "100"]))
     monitor.read_line()

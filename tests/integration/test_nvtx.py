@@ -129,7 +129,7 @@ def registering_again_is_the_same(t):
 
 
 @test
-def more_strings_than_there_is_room_for_are_reported(t):
+def strings_beyond_the_room_are_reported(t):
     trace = recorded(t, "register_many 100000").trace
     count = collections.Counter(e.name for e in events(trace))
     equal(count[f"lib: string 0 {0:0120}"], 1, "the first string")
@@ -252,7 +252,7 @@ def a_program_that_ends_within_a_range_keeps_it(t):
 
 
 @test
-def levels_are_those_of_spans(t):
+def ranges_obey_the_levels_of_spans(t):
     target = serve(t)
     capture = capture_within(t, target, "--host_tracer_level", 1)
     ask(target, "nest")
@@ -322,7 +322,7 @@ def xla_gets_its_domain_when_asked_for_only(t):
 
 
 @test
-def a_mode_that_there_is_not_is_refused(t):
+def an_unknown_nvtx_mode_is_refused(t):
     need_preload()
     contains(finish(start(t, "--nvtx", "yes", "--", "true"), 2).stderr,
              "--nvtx: must be off, on or xla, not \"yes\"", "the option")

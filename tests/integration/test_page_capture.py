@@ -228,7 +228,7 @@ def a_name_that_is_taken_is_refused(t):
 
 
 @test
-def data_held_already_is_captured(t):
+def data_of_a_flight_recorder_is_captured(t):
     """The data comes from a flight recorder. If none runs, the page says so."""
     visit, (program,) = visit_with(t)
     page = visit.page
@@ -291,7 +291,7 @@ def several_programs_are_one_run(t):
 
 
 @test
-def words_select_programs(t):
+def pids_names_and_paths_select_programs(t):
     """Commas separate several programs, given by pid or label. A path that fits several is refused with their pids."""
     visit, programs = visit_with(t, 2)
     pids = sorted(program.pid for program in programs)

@@ -192,7 +192,7 @@ def times_of_today_omit_the_day(t):
 
 
 @test
-def everything_has_a_name(t):
+def every_element_has_an_accessible_name(t):
     visit = with_run(t)
     page = visit.page
     open_all(visit)

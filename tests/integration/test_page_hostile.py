@@ -10,7 +10,7 @@ EVIL = "<img src=x onerror=\"window.isHarmed = true\"><script>window.isHarmed = 
 
 
 @test
-def names_are_texts(t):
+def hostile_names_are_shown_as_text(t):
     program = start_pipeline(t)
     visit = Visit(t)
     page = visit.page

@@ -379,7 +379,7 @@ def start_of(trace):
 
 
 @test
-def a_child_session_older_than_its_parents_reports_times_as_the_parent_expects_them(t):
+def older_session_of_a_child_reports_times_for_its_parent(t):
     # A JAX program calls Profile, and assumes that the answer is at most as old as its own session.
     child = t.target().serve()
     with Profiler(child) as calls:

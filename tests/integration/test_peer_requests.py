@@ -70,7 +70,7 @@ def a_gzip_bomb_stays_packed(t):
 
 
 @timed
-def values_out_of_range_are_told_by_name(t):
+def errors_name_the_value_that_is_out_of_range(t):
     with unharmed(t) as target, Connection(target.port) as c:
         for options, words in (({"version": 1, "host_tracer_level": 9}, "host_tracer_level: 9"),
                                ({"version": 1, "device_tracer_level": 7}, "device_tracer_level: 7"),
@@ -196,7 +196,7 @@ def check_one_warning(what, reply, words):
 
 
 @test
-def every_key_is_done_or_warned_of_or_refused(t):
+def every_option_key_is_obeyed_warned_of_or_refused(t):
     target = t.target().serve()
     shown = subprocess.run([PROFTAP, "capture", "--help"], check=True, capture_output=True, text=True).stdout
     keys = {line.split()[0] for line in shown.splitlines() if re.match(r"  [a-z]+_[a-z_0-9]+ ", line)}
@@ -221,7 +221,7 @@ def every_key_is_done_or_warned_of_or_refused(t):
 
 
 @test
-def every_field_is_done_or_warned_of_or_refused(t):
+def every_request_field_is_obeyed_warned_of_or_refused(t):
     target = t.target().serve()
     with Connection(target.port) as c:
         for options, words in FIELDS:
@@ -264,7 +264,7 @@ def http1_gets_an_answer_that_names_grpc(t):
 
 
 @timed
-def tls_and_noise_are_hung_up_on_at_once(t):
+def tls_and_noise_are_disconnected_at_once(t):
     hello = bytes.fromhex("1603010200010001fc0303") + bytes(range(256)) * 2
     with unharmed(t) as target:
         for said in (hello, b"SSH-2.0-OpenSSH_9.2p1 Debian-2\r\n", b"\0" + os.urandom(64),

@@ -69,7 +69,7 @@ def streams_beyond_the_limit_end_the_connection(t):
 
 
 @timed
-def pings_without_end_are_borne(t):
+def endless_pings_harm_nobody(t):
     with unharmed(t) as target, Connection(target.port) as c:
         c.polite = False
         for _ in range(100):
@@ -84,7 +84,7 @@ def pings_without_end_are_borne(t):
 
 
 @timed
-def settings_without_end_are_borne(t):
+def endless_settings_harm_nobody(t):
     with unharmed(t) as target, Connection(target.port) as c:
         c.polite = False
         for _ in range(100):

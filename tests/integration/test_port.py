@@ -44,7 +44,7 @@ def a_second_start_is_refused_and_the_first_goes_on(t):
 
 
 @test
-def refused_connection_says_what_to_do(t):
+def a_refused_connection_says_how_to_start_a_server(t):
     port = free_port()
     capture = t.capture(port, 200, code=5)
     equal(capture.stderr, f"127.0.0.1:{port}: connection refused: no profiler server there; start "
@@ -54,7 +54,7 @@ def refused_connection_says_what_to_do(t):
 
 
 @test
-def no_host_daemon_there_is_reported_with_how_to_start_it(t):
+def refused_daemon_port_says_how_to_start_the_daemon(t):
     # No daemon listens on this address of loopback.
     capture = t.capture("127.0.77.9:9021", 200, code=5)
     equal(capture.stderr, "127.0.77.9:9021: connection refused: no profiler server there; this is the host daemon's "
@@ -62,7 +62,7 @@ def no_host_daemon_there_is_reported_with_how_to_start_it(t):
 
 
 @test
-def a_port_behind_the_milliseconds_is_asked_about(t):
+def swapped_port_and_milliseconds_are_recognised(t):
     """The error asks whether target and milliseconds were exchanged. Nobody listens on port 1 (tcpmux)."""
     port = t.target().serve().port
     nobody = free_port()

@@ -103,7 +103,7 @@ def a_program_that_ends_well_takes_its_session_along(t):
 
 
 @test
-def start_names_what_is_invalid(t):
+def start_names_the_invalid_option(t):
     target = t.target().serve()
     with Profiler(target) as calls:
         request = set_options(own_schema().StartRequest(), host_tracer_level=9)

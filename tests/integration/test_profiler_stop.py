@@ -62,7 +62,7 @@ def stop_of_nothing_is_not_found(t):
 
 
 @test
-def the_programs_own_trace_is_the_programs(t):
+def stop_does_not_end_the_programs_own_trace(t):
     target = t.target().serve()
     target.ask(f"trace_start {t.dir / 'logs'}")
     with Profiler(target) as calls:

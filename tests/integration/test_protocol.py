@@ -45,7 +45,7 @@ def terminate_for_an_unknown_session_does_not_end_a_later_one(t):
 
 
 @test
-def an_early_terminate_returns_what_was_recorded_until_then(t):
+def an_early_terminate_returns_the_data_recorded_before(t):
     target = t.target().serve()
     with Calls(target) as calls:
         for duration_ms in (LONG_MS, UINT64_MAX):

@@ -52,7 +52,7 @@ def check_hung(thread, tid, at_least_ns=0):
 
 
 @test
-def a_thread_that_hangs_in_a_lock(t):
+def a_thread_that_hangs_in_a_lock_is_shown_first(t):
     target = recorded(t)
     before_ns = time.time_ns()
     tid = int(target.ask("hang stuck"))
@@ -86,7 +86,7 @@ def running_capture_shows_open_spans_without_a_recorder(t):
 
 
 @test
-def a_program_that_is_stopped(t):
+def a_stopped_program_shows_its_open_spans(t):
     target = recorded(t)
     tid = int(target.ask("hang stuck"))
     halt(target.pid)
@@ -101,7 +101,7 @@ def a_program_that_is_stopped(t):
 
 
 @test
-def a_dead_program_that_is_held(t):
+def a_held_dead_program_shows_its_open_spans(t):
     target = record(t)
     tid = int(target.ask("hang stuck"))
     end(target)
@@ -118,7 +118,7 @@ def a_dead_program_that_is_held(t):
 
 
 @test
-def nothing_records_and_the_remedy_works(t):
+def the_remedy_for_an_unrecorded_program_works(t):
     target = t.target(**make_environment(t)).serve()
     text = ps(t, target.pid, code=3)
     contains(text, "nothing records the program", "the text")
@@ -152,7 +152,7 @@ def asyncs_of(process):
 
 
 @test
-def async_spans_that_are_open(t):
+def open_async_spans_are_shown_and_ended_ones_are_not(t):
     """Ended spans are not listed, and a span that begins again is not taken for the one before."""
     target = recorded(t)
     before_ns = time.time_ns()
@@ -176,7 +176,7 @@ def async_spans_that_are_open(t):
 
 
 @test
-def async_spans_in_a_capture_and_of_the_dead(t):
+def captures_and_dead_programs_show_open_async_spans(t):
     target = record(t)
     target.ask("async begin 7")
     end(target)

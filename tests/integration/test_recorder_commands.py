@@ -214,7 +214,7 @@ def missing_recorder_is_explained(t):
 
 
 @test
-def last_takes_nothing_from_a_session(t):
+def last_is_refused_for_a_continuous_session(t):
     program = target(t).serve()
     call(t, "start", program.port)
     program.ask("await 1", "burst 5")
@@ -313,7 +313,7 @@ def proftap_run_starts_a_recorder(t):
 
 
 @test
-def the_environment_comes_after_the_program(t):
+def the_environment_overrides_the_programs_options(t):
     program = serve(t, options="host_tracer_level=1", PROFTAP_RECORDER="host_tracer_level=3")
     equal(program.ask("enabled 3"), "1", "level 3")
     equal(serve(t, options="host_tracer_level=1").ask("enabled 2"), "0", "level 2 without the environment")

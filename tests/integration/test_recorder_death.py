@@ -85,7 +85,7 @@ def a_stopped_program_is_read_before_its_death(t):
 
 
 @test
-def an_exec_is_an_end(t):
+def an_exec_writes_the_last_moments(t):
     log_dir = t.dir / "logs"
     target = record(t, log_dir)
     server = find_proftapd(target.pid)

@@ -58,7 +58,7 @@ def snapshot_that_fits_is_complete(t):
 
 
 @test
-def a_snapshot_takes_no_more_than_a_share_of_what_is_left_by_then(t):
+def snapshots_do_not_exhaust_the_memory_limit(t):
     cgroup, target = crowd(t, 6)
     with Profiler(target) as calls:
         for last_ms in (0, 60000):
@@ -77,7 +77,7 @@ def records_without_memory_are_counted(t):
 
 
 @test
-def a_run_that_the_program_asks_for_takes_no_more_either(t):
+def runs_that_the_program_requests_do_not_exhaust_memory(t):
     cgroup, target = crowd(t, 6)
     equal(target.ask("snapshot memory is low"), "0", "ptap_snapshot")
     with Profiler(target) as calls:

@@ -47,7 +47,7 @@ def check_newest(trace, n, n_others=0, ring_bytes=RING_BYTES):
 
 
 @test
-def the_newest_are_there_and_the_rest_is_counted(t):
+def the_newest_records_are_kept_and_others_counted(t):
     target = record(t)
     with Profiler(target) as calls:
         target.ask("count 100")
@@ -147,7 +147,7 @@ def halves_of_async_spans_are_counted_and_never_drawn(t):
 
 
 @test
-def a_look_back_while_something_else_is_recorded(t):
+def snapshots_work_during_other_recordings(t):
     target = record(t)
     target.ask("burst 7")
     with Profiler(target) as calls:
@@ -162,7 +162,7 @@ def a_look_back_while_something_else_is_recorded(t):
 
 
 @test
-def the_last_milliseconds_only(t):
+def a_snapshot_can_be_limited_to_the_last_milliseconds(t):
     target = record(t)
     target.ask("cycle 5")
     time.sleep(0.3)  # so that the spans are older than 100 ms
@@ -175,7 +175,7 @@ def the_last_milliseconds_only(t):
 
 
 @test
-def request_for_more_than_there_is_gets_a_warning(t):
+def a_request_for_a_longer_past_gets_a_warning(t):
     target = record(t)
     target.ask("count 20000")
     with Profiler(target) as calls:

@@ -48,7 +48,7 @@ def matches(trace, pattern):
 
 
 @test
-def a_span_that_took_too_long(t):
+def trigger_fires_on_a_slow_span(t):
     program = serve(t, SPAN + ";other:1us", LONG)
     program.ask("burst 100", "count 1 0", "count 1 40")
     trace, = await_runs(t)
@@ -58,7 +58,7 @@ def a_span_that_took_too_long(t):
 
 
 @test
-def a_step_that_took_too_long(t):
+def trigger_fires_on_a_slow_step(t):
     program = serve(t, "ptap_trigger_step=3", LONG)
     program.ask("step 1 500", *["step 1 5"] * 8, "step 1 1000")
     trace, = await_runs(t)
@@ -67,7 +67,7 @@ def a_step_that_took_too_long(t):
 
 
 @test
-def a_counter_beyond_a_bound(t):
+def trigger_fires_on_a_counter_beyond_its_bound(t):
     for name, option, gauges, text in (
             ("above", "queue>1000", "1000 1042 -5", "counter queue was 1042, more than 1000"),
             ("below", "queue<-1.5", "1000 -1 -2", "counter queue was -2, less than -1.5")):

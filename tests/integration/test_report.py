@@ -173,7 +173,7 @@ def columns_stand_whatever_the_names_are(t):
 
 
 @test
-def names_that_nobody_would_choose_are_printable(t):
+def unusual_names_are_printable(t):
     path, _ = make_bad_names(t)
     for words in ((), ("--csv",), ("--json",), ("--by_thread",)):
         data = subprocess.run([PROFTAP, "report", *words, path], capture_output=True, timeout=20,
@@ -187,7 +187,7 @@ def names_that_nobody_would_choose_are_printable(t):
 
 
 @test
-def a_training_reads_like_this(t):
+def report_of_a_training_equals_the_golden_file(t):
     """The expected report, which has 80 columns and no colours, was reviewed once."""
     path = make_training(t.dir / "training.xplane.pb")
     text = report("training.xplane.pb", cwd=t.dir)

@@ -74,7 +74,7 @@ def the_named_directory_is_written_as_the_stock_server_does(t):
 
 
 @test
-def nothing_outside_of_it_is_written_whatever_a_client_says(t):
+def clients_cannot_write_outside_the_log_directory(t):
     logs, outside = t.dir / "logs", t.dir / "outside"
     outside.mkdir()
     logs.mkdir()

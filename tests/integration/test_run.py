@@ -30,7 +30,7 @@ def annotations_at_the_start_are_recorded(t):
 
 
 @test
-def options_are_of_the_recording(t):
+def options_of_run_apply_to_the_recording(t):
     for options, n in ((("-o", "host_tracer_level=0"), 0), (("--host_tracer_level", "1", "-p", "0"), 1000)):
         process = record(t, TARGET, stdin=obey(t, "burst 1000"), options=options)
         equal(process.trace.count("burst"), n, f"spans with {options}")
@@ -45,7 +45,7 @@ def a_program_waits_for_a_recording_without_annotations_no_longer_than_for_other
 
 
 @timed
-def a_program_whose_recording_cannot_be_written_does_not_wait_for_it(t):
+def a_program_does_not_wait_for_an_unwritable_recording(t):
     need_preload()
     (t.dir / "file").write_text("")
     started = time.monotonic()
@@ -55,7 +55,7 @@ def a_program_whose_recording_cannot_be_written_does_not_wait_for_it(t):
 
 
 @test
-def an_option_is_a_recording_asked_for(t):
+def an_option_requests_a_recording(t):
     need_preload()
     process = finish(start(t, "-p", 0, "-o", "nobodys_key=1", "--", "/bin/true", env={"PROFTAP_LOG_DIR": str(t.dir / "logs")}))
     file, = find_files(t)
@@ -95,7 +95,7 @@ sys.exit(7)
 
 
 @test
-def the_program_is_as_without_us(t):
+def run_changes_neither_output_nor_environment(t):
     words = [sys.executable, "-c", PROGRAM, "--json", "-p", "a b", ""]
     env = make_environment(t)
     plain = finish(t.keep(Process("plain", words, env, stdin=obey(t, "typed"))), 7)
@@ -163,7 +163,7 @@ def children_are_part_of_the_recording_when_they_have_servers(t):
 
 
 @test
-def other_formats_are_written_beside_it(t):
+def other_formats_are_written_beside_the_trace(t):
     record(t, SHELL, "-c", "true", options=["--format", "csv,ndjson"])
     equal(sorted(path.suffix for path in (t.dir / "logs").glob("plugins/profile/*/*")), [".csv", ".ndjson", ".pb"],
           "the files")
@@ -186,7 +186,7 @@ def a_recorder_is_asked_for_in_the_environment(t):
 
 
 @test
-def with_a_port_it_can_be_recorded_at_any_time(t):
+def run_with_a_port_allows_captures_at_any_time(t):
     need_preload()
     port = free_port()
     target = start(t, "-p", port, TARGET, stdin=subprocess.PIPE)
@@ -248,7 +248,7 @@ def a_program_with_a_server_of_its_own_does_not_fail(t):
 
 
 @staged
-def the_first_milliseconds_alone(t):
+def a_duration_ends_the_recording_before_the_program(t):
     need_preload()
     process = start(t, "--duration", "200", "--log_dir", t.dir / "logs", SHELL, "-c",
                     "read line; exit 3", stdin=subprocess.PIPE)

@@ -77,7 +77,7 @@ def a_waiting_capture_gets_no_hint_to_wait(t):
 
 
 @test
-def two_captures_of_two_targets_do_not_meet(t):
+def two_captures_of_two_targets_do_not_interfere(t):
     targets = [t.target().serve() for _ in range(2)]
     captures = [t.begin(target) for target in targets]
     for n, target in enumerate(targets, 1):
@@ -276,7 +276,7 @@ def a_step_that_begins_at_the_agreed_start_is_recorded(t):
 
 
 @test
-def usage_errors_are_told_before_anything_else(t):
+def usage_errors_are_reported_before_anything_else(t):
     for words in ((), ("9999",), ("9999", "soon"), ("9999", "0"), ("no port", "100"),
                   ("9999", "100", "extra"), ("9999", "100", "--no_such_option"),
                   ("9999", "100", "-o", "host_tracer_level=4"),

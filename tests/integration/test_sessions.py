@@ -76,7 +76,7 @@ def every_instant_is_in_one_of_the_files(t):
 
 
 @test
-def looks_in_one_run_are_one_process(t):
+def snapshots_in_one_run_are_reported_as_one_process(t):
     """A span that is open at a snapshot is in two files, cut in the first one. The report counts it once."""
     target = t.target().serve(0, 4 << 20)
     call("start", target.port)

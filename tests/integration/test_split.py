@@ -111,7 +111,7 @@ def files_that_exist_are_not_overwritten(t):
 
 
 @test
-def something_in_the_way_of_a_later_part_gives_all_another_name(t):
+def an_occupied_part_name_renames_all_parts(t):
     server = stream_server(t, whole(space(10000)))
     run = t.dir / "logs" / "plugins" / "profile" / "mine"
     (run / f"fake_{server.port}-p2.xplane.pb").mkdir(parents=True)
@@ -123,7 +123,7 @@ def something_in_the_way_of_a_later_part_gives_all_another_name(t):
 
 
 @test
-def parts_of_which_one_gets_no_name_are_none(t):
+def a_part_name_that_is_too_long_leaves_one_file(t):
     """With a suffix of two digits the name would be too long for a file."""
     name = "x" * (255 - len("-p9.xplane.pb"))
     server = stream_server(t, whole(space(10000)))
@@ -133,7 +133,7 @@ def parts_of_which_one_gets_no_name_are_none(t):
 
 
 @test
-def a_disk_with_room_for_one_file_has_one(t):
+def a_disk_without_room_for_parts_gets_one_file(t):
     log_dir = small_disk.mount(t, "200k")
     server = stream_server(t, whole(space(10000)))
     capture = t.capture(server, MS, "--split=50000", log_dir=log_dir)
@@ -255,7 +255,7 @@ def read_packets(data):
 
 
 @test
-def every_format_is_that_of_the_whole(t):
+def conversions_of_parts_equal_those_of_the_whole(t):
     one, parts = capture_both(t)
     for which in FORMATS:
         made = {}
@@ -267,7 +267,7 @@ def every_format_is_that_of_the_whole(t):
 
 
 @test
-def a_report_is_that_of_the_whole(t):
+def a_report_of_parts_equals_that_of_the_whole(t):
     one, parts = capture_both(t)
     whole_, split = (json.loads(proftap("report", "--json", place).stdout) for place in (one, parts))
     equal(split["totals"]["dropped"], 3000, "losses")

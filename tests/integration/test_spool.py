@@ -78,7 +78,7 @@ def the_file_lies_where_tmpdir_says(t):
 
 
 @test
-def a_disk_that_fails_ends_it_with_what_there_is(t):
+def a_failing_disk_keeps_the_data_recorded_before(t):
     def limit(server):
         resource.prlimit(server, resource.RLIMIT_FSIZE, (3 << 20, -1))
     flood = Flood(t, SMALL, "-o", "ptap_spool_window_bytes=100000", after=limit).finish()
@@ -89,7 +89,7 @@ def a_disk_that_fails_ends_it_with_what_there_is(t):
 
 
 @test
-def without_a_file_memory_must_do(t):
+def without_a_spool_file_memory_is_used(t):
     def limit(server):
         resource.prlimit(server, resource.RLIMIT_NOFILE, (3, 1024))
     flood = Flood(t, SMALL, "-o", "ptap_usage_interval_ms=0", after=limit).finish()
@@ -138,7 +138,7 @@ def names_that_are_too_many_cost_no_span_and_more_memory_helps(t):
 
 
 @test
-def the_limit_holds_for_the_file_too(t):
+def the_capture_limit_holds_for_the_spool_file(t):
     max_bytes = 8_000_000
     flood = Flood(t, SMALL, "-o", f"ptap_max_capture_bytes={max_bytes}",
                   "-o", "ptap_spool_window_bytes=100000").finish()

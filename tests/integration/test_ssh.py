@@ -50,7 +50,7 @@ def one_command_records_another_machine(t):
 
 
 @test
-def a_jump_host_is_gone_through(t):
+def a_capture_goes_through_a_jump_host(t):
     sshd, target = Sshd(t), t.target().serve()
     capture = t.start_capture(target, 200, "--ssh", "inner", prefix=sshd.prefix)
     target.ask("await 1", "burst 7")
@@ -64,7 +64,7 @@ def a_jump_host_is_gone_through(t):
 
 
 @test
-def sessions_and_their_line_go_through_a_tunnel_too(t):
+def sessions_and_monitor_go_through_a_tunnel(t):
     sshd, target = Sshd(t), t.target().serve()
 
     def call(command, *options):
@@ -267,7 +267,7 @@ def bad_destination_is_wrong_usage(t):
 
 
 @test
-def lists_pids_and_names_are_of_the_other_machine(t):
+def lists_pids_and_names_refer_to_the_other_machine(t):
     """The client's side has no servers, because its runtime directory is another one."""
     sshd, name = Sshd(t), f"lone-{os.getpid()}"
     (t.dir / name).symlink_to(TARGET)
@@ -314,7 +314,7 @@ def a_session_without_a_runtime_directory_sees_programs_that_have_one(t):
 
 
 @test
-def a_number_on_which_nobody_listens_there_is_a_pid_of_the_other_machine(t):
+def a_number_can_be_a_pid_of_the_other_machine(t):
     """A pid may be small enough for a port, or stand beside a real port, in every command with --ssh."""
     sshd, target, other = Sshd(t), named(t, "two words"), t.target().serve()
     environment = {**os.environ, "XDG_RUNTIME_DIR": str(t.dir)}
@@ -358,7 +358,7 @@ def open_spans_are_read_through_a_tunnel(t):
 
 
 @test
-def a_name_of_two_there_means_the_newest_or_all_with_the_option(t):
+def newest_and_all_select_among_equal_names_over_ssh(t):
     sshd, name = Sshd(t), f"twin-{os.getpid()}"
     older = named(t, name)
     newer = t.keep(Target(runtime(t), t.dir / name)).serve()

@@ -138,7 +138,7 @@ def server_writes_takes_a_url(t):
 
 
 @test
-def options_that_they_do_not_know_are_named(t):
+def options_unknown_to_stock_servers_are_named(t):
     """The warning names only proftap's options, and comes only for a target whose trace is from a stock server."""
     options = ("--max_bytes", "2000000", "-o", "ptap_usage_interval_ms=0", "-o", "host_tracer_level=3",
                "-o", "gpu_max_annotation_strings=5")
@@ -226,7 +226,7 @@ def servers_of_this_machine_are_listed_without_a_recording(t):
 
 
 @test
-def library_names_do_not_matter(t):
+def stock_servers_are_recognised_by_library_or_threads(t):
     """A program with XLA linked in is recognised by gRPC's threads, and other programs by the name of the library."""
     libraries = (("PyTorch/XLA", "_XLAC.cpython-311-x86_64-linux-gnu.so"), ("TensorFlow", "libtensorflow_framework.so.2"),
                  ("TensorFlow", "libtensorflow_cc.so.2"), ("JAX", "xla_extension.so"))

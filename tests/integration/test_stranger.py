@@ -145,7 +145,7 @@ def a_web_server_that_speaks_http2_is_recognised(t):
 
 
 @test
-def a_page_for_an_answer_is_recognised(t):
+def a_web_page_as_the_answer_is_recognised(t):
     def script(c):
         c.headers(content_type="text/html")
         c.data(b"<html>hello</html>")

@@ -42,7 +42,7 @@ def count_spans(path):
 
 
 @test
-def children_and_theirs_are_in_their_parents_trace_on_its_time(t):
+def a_trace_has_all_descendants_on_the_parents_clock(t):
     target = t.target().serve()
     first = Child(t, target, "first")
     second = Child(t, target, "second")
@@ -102,7 +102,7 @@ def program_without_annotations_beside_a_child_is_reported(t):
 
 
 @test
-def a_stream_ends_with_a_trailer_about_all_of_them(t):
+def the_trailer_counts_events_of_all_processes(t):
     target = t.target().serve()
     child = Child(t, target, "child")
     with Profiler(target) as calls:
@@ -119,7 +119,7 @@ def a_stream_ends_with_a_trailer_about_all_of_them(t):
 
 
 @test
-def a_trace_that_lies_on_disk_gets_its_children_too(t):
+def a_spooled_trace_has_the_children_too(t):
     target = t.target().serve(0, RING_BYTES)
     child = Child(t, target, "child")
     capture = t.begin(target, *TREE)

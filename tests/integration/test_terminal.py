@@ -41,7 +41,7 @@ def progress_counts_up_and_the_countdown_down(t):
 
 
 @test
-def bytes_are_counted_while_they_come(t):
+def received_bytes_are_shown_during_the_wait(t):
     def script(c):
         c.headers()
         c.data(b"\0\0\4\0\0" + bytes(100000))
@@ -85,7 +85,7 @@ def progress_of_large_traces_is_shown(t):
 
 
 @test
-def nothing_of_the_progress_stays(t):
+def the_progress_is_erased_at_the_end(t):
     def script(c):
         time.sleep(0.5)  # several updates of the progress
         c.reply(field(8, space(3)))
@@ -98,7 +98,7 @@ def nothing_of_the_progress_stays(t):
 
 
 @test
-def ctrl_c_says_what_a_second_one_does(t):
+def ctrl_c_explains_a_second_ctrl_c(t):
     port = FakeServer(t, never_answer).port
     terminal = Terminal(t, port, 60000)
     terminal.read("recording 0")

@@ -141,7 +141,7 @@ def fork_there(t, *commands):
 
 
 @test
-def a_child_that_is_followed(t):
+def times_of_a_followed_child_are_right(t):
     target, child = fork_there(t)
     capture = t.capture(target, 500)
     equal(capture.warnings, [], "warnings")
@@ -151,7 +151,7 @@ def a_child_that_is_followed(t):
 
 
 @test
-def a_child_that_cannot_be_followed(t):
+def a_child_with_another_clock_is_reported(t):
     """Its records have another clock than its parent's, and a recording has one clock."""
     need_counter_to_forbid()
     target, child = fork_there(t, "forbid_counter")

@@ -92,7 +92,7 @@ def a_relative_directory_is_the_programs_at_the_start(t):
 
 
 @timed
-def a_capture_keeps_a_trace_out_and_a_trace_a_capture(t):
+def a_capture_and_a_trace_exclude_each_other(t):
     target = t.target().serve()
     log_dir = t.dir / "logs"
     capture = t.begin(target)
@@ -317,7 +317,7 @@ def a_program_that_gave_up_its_rights_gets_no_files(t):
 
 
 @test
-def switched_off_is_no_trace_and_no_error(t):
+def disabled_proftap_makes_no_trace_and_no_error(t):
     target = t.target(PROFTAP_DISABLE="1")
     start_trace(target, t.dir / "logs")
     equal(target.ask("enabled 1"), "0", "ptap_enabled(1)")

@@ -148,7 +148,7 @@ def record_writing(t, host, wait_s):
 
 
 @timed
-def memory_and_io_are_what_the_program_did(t):
+def memory_and_io_counters_match_the_programs_use(t):
     host = start_host(t)
     for wait_s in (0.3, 1, 3, 9):
         trace, is_sampled = record_writing(t, host, wait_s)
@@ -204,7 +204,7 @@ def level_0_still_has_the_usage(t):
 
 
 @test
-def a_program_that_dies_leaves_what_was_sampled(t):
+def samples_before_the_programs_death_are_kept(t):
     host = start_host(t)
     capture = t.start_capture(host, 15000)
     # Samples come every 100 ms.
@@ -220,7 +220,7 @@ def a_program_that_dies_leaves_what_was_sampled(t):
 
 
 @test
-def a_program_that_execs_leaves_what_was_sampled(t):
+def samples_before_an_exec_are_kept(t):
     host = start_host(t)
     capture = t.start_capture(host, 15000)
     host.send("await_recording(); time.sleep(0.35); os.execv('/bin/sleep', ['sleep', '20'])")
@@ -308,7 +308,7 @@ def find_descendants(trace):
 
 
 @timed
-def a_sum_has_what_descendants_use(t):
+def a_sum_includes_the_usage_of_descendants(t):
     for mode in ("waited", "ignored"):
         process = record(t, sys.executable, "-c", FAMILY, mode, options=("-o", "ptap_usage_interval_ms=20"))
         used_s, reaped_ns = float(process.stdout.split()[0]), int(process.stdout.split()[1])
@@ -361,7 +361,7 @@ child.wait()
 
 
 @test
-def the_mean_of_a_rate_times_the_time_is_what_was_written(t):
+def mean_rate_times_time_equals_the_bytes_written(t):
     process = record(t, sys.executable, "-S", "-c", WRITER, t.dir / "written")
     report = json.loads(subprocess.run([PROFTAP, "report", "--json", process.path], check=True,
                                        capture_output=True).stdout)

@@ -43,7 +43,7 @@ def make_large(t):
 
 
 @test
-def the_link_is_the_perfetto_uis(t):
+def the_link_opens_the_perfetto_ui(t):
     view = View(t, TRACE)
     url = f"http://127.0.0.1:{view.port}{view.path}"
     equal(view.said["link"], f"{ORIGIN}/#!/?url={url}&rpc_port={view.port}", "link")
@@ -61,7 +61,7 @@ def fetched_trace_equals_convert_and_ends_the_server(t):
 
 
 @test
-def options_of_convert_choose_what_is_served(t):
+def options_of_convert_apply_to_the_served_trace(t):
     options = ("--name", "args", "--primary-group", "host")
     view = View(t, *options, TRACE)
     check(view.said["written"] < view.said["events"], f"all was written: {view.said}")
@@ -112,7 +112,7 @@ def everything_else_is_not_found(t):
 
 
 @test
-def without_the_library_it_says_what_can_be_done(t):
+def a_missing_library_is_reported_with_a_remedy(t):
     """An empty file has the library's name, so loading fails as if the library were not installed."""
     (t.dir / "libmicrohttpd.so.12").touch()
     says(refuse(TRACE, env={"LD_LIBRARY_PATH": str(t.dir)}), "libmicrohttpd.so.12: not found, and serving pages needs it; install it",
@@ -169,7 +169,7 @@ def the_server_listens_on_this_machine_only(t):
 
 
 @test
-def a_look_at_the_head_is_no_fetch(t):
+def a_head_request_does_not_count_as_a_fetch(t):
     view = View(t, TRACE)
     status, headers, data = view.ask("HEAD")
     expected = convert(t, TRACE)
@@ -179,7 +179,7 @@ def a_look_at_the_head_is_no_fetch(t):
 
 
 @test
-def with_keep_it_serves_until_it_is_interrupted(t):
+def view_with_keep_serves_until_interrupted(t):
     view = View(t, TRACE, "--keep")
     equal(view.fetch(), view.fetch(), "the second fetch")
     view.signal(signal.SIGINT)
@@ -272,7 +272,7 @@ def a_remote_machine_gets_the_tunnel(t):
 
 
 @test
-def text_is_the_link_and_the_tunnel(t):
+def the_output_is_the_link_and_the_tunnel(t):
     port = free_port()
     done = subprocess.Popen([PROFTAP, "view", "--port", str(port), TRACE], text=True,
                             stdout=subprocess.PIPE, stderr=subprocess.PIPE,
@@ -286,7 +286,7 @@ def text_is_the_link_and_the_tunnel(t):
 
 
 @test
-def an_empty_trace_is_served_and_said_to_be_empty(t):
+def an_empty_trace_is_served_with_a_message(t):
     path = t.dir / "empty.xplane.pb"
     path.write_bytes(make_space({}))
     view = View(t, path)
@@ -386,7 +386,7 @@ def xprof_is_started_on_the_log_directory(t):
 
 
 @test
-def without_xprof_it_says_how_to_get_it(t):
+def missing_xprof_is_reported_with_a_remedy(t):
     said = refuse("--xprof", t.dir, env={"PATH": str(t.dir)})
     says(said, "xprof: not found", "pip install xprof")
     equal(said.count("\n"), 1, "lines: nothing listens")
@@ -403,7 +403,7 @@ def xprof_shows_all_or_nothing(t):
 
 
 @test
-def json_says_what_is_served(t):
+def json_describes_the_served_trace(t):
     said = View(t, TRACE).said
     equal(set(said), {"link", "url", "tunnel", "port", "format", "bytes", "events", "written", "lost", "notes"},
           "keys")

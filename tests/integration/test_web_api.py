@@ -21,7 +21,7 @@ SOMEBODY = 65533
 
 
 @test
-def the_document_is_whole(t):
+def the_openapi_document_is_consistent(t):
     equal(SCHEMA["openapi"], "3.1.0", "version of OpenAPI")
     references = re.findall(r'"\$ref": "#/([^"]+)"', json.dumps(SCHEMA))
     check(len(references) > 50, f"{len(references)} references")
@@ -57,7 +57,7 @@ def the_session_names_the_caller(t):
 
 
 @test
-def targets_are_what_grpc_lists(t):
+def targets_equal_those_listed_by_grpc(t):
     api = Api(t)
     equal(api.get("targets"), {"targets": []}, "without any")
     target = api.target()
@@ -196,7 +196,7 @@ def usage_is_ten_minutes_of_samples(t):
 
 
 @test
-def options_are_the_one_table(t):
+def the_api_lists_the_options_of_the_command(t):
     options = {row["key"]: row for row in Api(t).get("options")["options"]}
     equal([options["host_tracer_level"][key] for key in ("type", "place", "min", "max", "default")],
           ["int", "field", 0, 3, "2"], "host_tracer_level")

@@ -217,7 +217,7 @@ def a_busy_program_is_reported_as_by_grpc(t):
 
 
 @test
-def a_program_that_dies_leaves_what_was_recorded(t):
+def data_of_a_program_that_dies_is_kept(t):
     api = Api(t)
     targets = [api.target() for _ in range(2)]
     number = api.capture(target="all", duration_ms=LONG_MS)

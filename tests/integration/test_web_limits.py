@@ -47,7 +47,7 @@ class Standing:
 
 
 @timed
-def a_thousand_peers_that_send_a_byte_a_second(t):
+def a_thousand_slow_peers_delay_no_other_request(t):
     web = Web(t)
     before = Standing(web)
     watch = MemoryWatch(web.pid)

@@ -60,7 +60,7 @@ def a_wildcard_name_is_refused(t):
 
 
 @test
-def a_request_has_a_host(t):
+def a_request_without_a_host_is_refused(t):
     web = Web(t)
     for request in (b"GET /healthz HTTP/1.0\r\n\r\n", b"GET /healthz HTTP/1.1\r\n\r\n", b"GET /healthz HTTP/1.1\r\nHost:\r\n\r\n"):
         with web.connect() as s:
@@ -122,7 +122,7 @@ def a_peer_without_an_owner_is_disconnected(t):
 
 
 @test
-def a_unix_socket_does_as_well(t):
+def the_daemon_serves_http_on_a_unix_socket(t):
     path = t.dir / "web.sock"
     host = t.keep(Process("proftapd --host", [
         PROFTAPD, "--host", "--config", "/dev/null", "--listen", f"127.0.0.1:{free_port()}", "--web", f"unix:{path}",

@@ -45,7 +45,7 @@ def printed(t, *words):
 
 
 @test
-def a_run_is_listed_with_what_is_in_it(t):
+def a_run_is_listed_with_its_contents(t):
     api = Api(t)
     equal(api.get("runs"), {"log_dir": str(api.log_dir), "runs": [], "n_more": 0}, "before there is a directory")
     target = api.target()
@@ -173,7 +173,7 @@ def named(events):
 
 
 @test
-def events_are_what_a_timeline_draws(t):
+def events_have_the_tracks_and_depths_of_a_timeline(t):
     api = Api(t)
     target = api.target()
     run_ = record(api, target, "threads loader=4")["run"]
@@ -221,7 +221,7 @@ def runs_written_by_others_are_listed(t):
 
 
 @test
-def no_name_leads_elsewhere(t):
+def names_and_links_cannot_leave_the_log_directory(t):
     api = Api(t)
     capture = record(api, api.target())
     run_ = capture["run"]

@@ -128,7 +128,7 @@ def bad_requests_are_explained(t):
 
 
 @test
-def others_programs_are_nobodys_business(t):
+def sessions_of_other_users_programs_are_not_found(t):
     need_root()
     need_readable_tree()
     api = Api(t, "--operators", "")

@@ -242,7 +242,7 @@ START_TEST(interval_in_the_future_gives_none)
 }
 END_TEST
 
-START_TEST(damaged_trace_is_not_vouched_for)
+START_TEST(nothing_is_appended_to_a_damaged_trace)
 {
 	const uint64_t sum = XXH3_64bits(TRACE, TRACE_BYTES);
 
@@ -280,7 +280,7 @@ static const struct unit_test tests[] = {
 	UNIT_TEST(client_without_interest_gets_none),
 	UNIT_TEST(start_in_the_far_past_gives_none),
 	UNIT_TEST(interval_in_the_future_gives_none),
-	UNIT_TEST(damaged_trace_is_not_vouched_for),
+	UNIT_TEST(nothing_is_appended_to_a_damaged_trace),
 	UNIT_TEST(unknown_fields_stay),
 	{NULL},
 };

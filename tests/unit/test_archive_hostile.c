@@ -115,7 +115,7 @@ static bool use(size_t n, bool with_formats, bool with_files)
 static const char *const names[] = {"counters", "environment", "links", "spans", "steps"};
 
 /* A truncated answer (*.broken) is refused, or opened up to the cut: after most cuts, opened. */
-START_TEST(files_cut_anywhere)
+START_TEST(files_cut_anywhere_are_refused_or_opened_up_to_the_cut)
 {
 	char path[] = "/tmp/test_archive_XXXXXX.xplane.pb.broken";
 	const struct view_options options = {.align = VIEW_ALIGN_EPOCH};
@@ -159,7 +159,7 @@ START_TEST(archive_cut_anywhere_is_survived)
 }
 END_TEST
 
-START_TEST(a_bit_flipped_anywhere)
+START_TEST(a_bit_flipped_anywhere_is_survived)
 {
 	size_t n_taken = 0;
 
@@ -175,9 +175,10 @@ START_TEST(a_bit_flipped_anywhere)
 END_TEST
 
 static const struct unit_test tests[] = {
-	UNIT_LOOP(files_cut_anywhere, sizeof names / sizeof *names),
+	UNIT_LOOP(files_cut_anywhere_are_refused_or_opened_up_to_the_cut,
+		sizeof names / sizeof *names),
 	UNIT_LOOP(archive_cut_anywhere_is_survived, sizeof names / sizeof *names),
-	UNIT_LOOP(a_bit_flipped_anywhere, sizeof names / sizeof *names),
+	UNIT_LOOP(a_bit_flipped_anywhere_is_survived, sizeof names / sizeof *names),
 	{NULL},
 };
 

@@ -39,7 +39,7 @@ static void set_up(void)
 	arena_rings_note(fixture.arena);
 }
 
-START_TEST(rings_behind_the_last_one_that_was_taken_go)
+START_TEST(rings_behind_the_last_used_one_are_unmapped)
 {
 	atomic_store(get_state(1), RING_USED);
 	arena_rings_shed(fixture.arena);
@@ -97,7 +97,7 @@ START_TEST(rings_of_another_arena_stay)
 END_TEST
 
 static const struct unit_test tests[] = {
-	UNIT_TEST(rings_behind_the_last_one_that_was_taken_go),
+	UNIT_TEST(rings_behind_the_last_used_one_are_unmapped),
 	UNIT_TEST(unused_rings_are_all_shed),
 	UNIT_TEST(a_late_thread_finds_no_ring),
 	UNIT_TEST(rings_are_shed_once),

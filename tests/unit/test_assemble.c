@@ -163,7 +163,7 @@ START_TEST(unwraps_starts)
 }
 END_TEST
 
-START_TEST(leaves_out_what_began_before_the_capture)
+START_TEST(leaves_out_spans_that_began_before_the_capture)
 {
 	struct thread_log *log = log_add(1, "t");
 
@@ -363,7 +363,7 @@ START_TEST(says_nothing_of_an_end_behind_the_stop)
 }
 END_TEST
 
-START_TEST(leaves_out_what_is_behind_the_agreed_end)
+START_TEST(leaves_out_records_behind_the_agreed_end)
 {
 	struct thread_log *log = log_add(1, "t");
 	uint32_t name = fixture_add_string("span");
@@ -464,7 +464,7 @@ static const struct unit_test tests[] = {
 	UNIT_TEST(keeps_threads_with_the_same_tid_apart),
 	UNIT_TEST(tells_the_ids_that_a_jax_server_gives_threads),
 	UNIT_TEST(unwraps_starts),
-	UNIT_TEST(leaves_out_what_began_before_the_capture),
+	UNIT_TEST(leaves_out_spans_that_began_before_the_capture),
 	UNIT_TEST(takes_long_durations_from_their_slot),
 	UNIT_TEST(needs_no_stats_for_run_time_names),
 	UNIT_TEST(makes_stats_of_arguments),
@@ -475,7 +475,7 @@ static const struct unit_test tests[] = {
 	UNIT_TEST(cuts_open_spans_where_the_process_ended),
 	UNIT_TEST(says_how_the_process_ended),
 	UNIT_TEST(says_nothing_of_an_end_behind_the_stop),
-	UNIT_TEST(leaves_out_what_is_behind_the_agreed_end),
+	UNIT_TEST(leaves_out_records_behind_the_agreed_end),
 	UNIT_TEST(spans_cut_at_the_end_nest),
 	UNIT_TEST(reports_losses_by_reason),
 	UNIT_TEST(sums_up_losses_of_many_threads),

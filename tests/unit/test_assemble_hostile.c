@@ -246,7 +246,7 @@ END_TEST
 static uint64_t noise(void);
 
 /* With few or very many names and ids, in any order, time and number of lines are bounded. */
-START_TEST(bounds_what_async_marks_can_cost)
+START_TEST(bounds_time_and_lines_of_async_marks)
 {
 	const uint64_t n_ids[] = {1, 100, UINT64_MAX};
 	uint32_t names[5000];
@@ -356,7 +356,7 @@ static const struct unit_test tests[] = {
 	UNIT_TEST(has_room_for_the_stats_of_a_full_frame),
 	UNIT_TEST(counts_marks_without_a_number),
 	UNIT_TEST(keeps_very_many_threads_of_one_tid_apart),
-	UNIT_LOOP(bounds_what_async_marks_can_cost, 6),
+	UNIT_LOOP(bounds_time_and_lines_of_async_marks, 6),
 	UNIT_LOOP(bounds_long_durations, 5),
 	UNIT_LOOP(survives_noise, 8),
 	{NULL},

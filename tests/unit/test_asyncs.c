@@ -119,7 +119,7 @@ START_TEST(joins_a_begin_and_an_end_of_another_thread)
 }
 END_TEST
 
-START_TEST(cuts_what_is_open_where_the_process_ended)
+START_TEST(cuts_open_spans_where_the_process_ended)
 {
 	logs.ended = 700 * LOG_TICKS_PER_NS;
 	begin(first, 1, 100);
@@ -176,7 +176,7 @@ START_TEST(puts_spans_that_overlap_on_lines_of_their_own)
 }
 END_TEST
 
-START_TEST(cuts_what_has_no_end_at_the_end)
+START_TEST(cuts_unended_spans_at_the_end)
 {
 	begin(first, 1, 100);
 	begin(first, 1, 200);
@@ -189,7 +189,7 @@ START_TEST(cuts_what_has_no_end_at_the_end)
 }
 END_TEST
 
-START_TEST(starts_what_began_before_at_the_start)
+START_TEST(starts_earlier_spans_at_the_start)
 {
 	end(first, 1, 100);
 	begin(first, 1, 200);
@@ -234,7 +234,7 @@ END_TEST
  * A backlog of 5,000 requests: each is there, with its time, on lines of its own or on the last one
  * of the name.
  */
-START_TEST(keeps_what_overlaps_very_much)
+START_TEST(keeps_thousands_of_overlapping_spans)
 {
 	int64_t total_ns = 0;
 	uint64_t n_events = 0;
@@ -337,7 +337,7 @@ START_TEST(is_unfinished_in_each_part_before_its_end_and_then_whole)
 }
 END_TEST
 
-START_TEST(waits_with_a_mark_for_what_another_thread_did_before)
+START_TEST(an_end_waits_for_the_begin_of_another_thread)
 {
 	/*
 	 * The first thread's ring was empty when it was read, and the begin
@@ -657,19 +657,19 @@ END_TEST
 
 static const struct unit_test tests[] = {
 	UNIT_TEST(joins_a_begin_and_an_end_of_another_thread),
-	UNIT_TEST(cuts_what_is_open_where_the_process_ended),
+	UNIT_TEST(cuts_open_spans_where_the_process_ended),
 	UNIT_TEST(keeps_names_and_ids_apart),
 	UNIT_TEST(puts_spans_that_follow_one_another_on_one_line),
 	UNIT_TEST(puts_spans_that_overlap_on_lines_of_their_own),
-	UNIT_TEST(cuts_what_has_no_end_at_the_end),
-	UNIT_TEST(starts_what_began_before_at_the_start),
+	UNIT_TEST(cuts_unended_spans_at_the_end),
+	UNIT_TEST(starts_earlier_spans_at_the_start),
 	UNIT_TEST(counts_an_end_too_many),
 	UNIT_TEST(leaves_threads_and_counters_as_they_are),
-	UNIT_TEST(keeps_what_overlaps_very_much),
+	UNIT_TEST(keeps_thousands_of_overlapping_spans),
 	UNIT_TEST(makes_a_flow_s_ends_known_to_viewers),
 	UNIT_TEST(finds_the_number_behind_a_run_time_name),
 	UNIT_TEST(is_unfinished_in_each_part_before_its_end_and_then_whole),
-	UNIT_TEST(waits_with_a_mark_for_what_another_thread_did_before),
+	UNIT_TEST(an_end_waits_for_the_begin_of_another_thread),
 	UNIT_TEST(carries_names_made_at_run_time),
 	UNIT_TEST(a_span_has_the_arguments_of_its_begin),
 	UNIT_TEST(each_part_has_the_arguments_of_the_begin),

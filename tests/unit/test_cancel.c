@@ -37,7 +37,7 @@ START_TEST(looks_at_the_flag_now_and_then)
 }
 END_TEST
 
-START_TEST(chunks_take_no_more)
+START_TEST(cancelled_chunks_take_no_more_bytes)
 {
 	struct chunks c = CHUNKS_INIT;
 
@@ -138,7 +138,7 @@ END_TEST
 
 static const struct unit_test tests[] = {
 	UNIT_TEST(looks_at_the_flag_now_and_then),
-	UNIT_TEST(chunks_take_no_more),
+	UNIT_TEST(cancelled_chunks_take_no_more_bytes),
 	UNIT_TEST(a_trace_is_not_encoded),
 	UNIT_TEST(records_are_not_assembled),
 	UNIT_TEST(events_are_not_ordered),

@@ -199,7 +199,7 @@ START_TEST(publishes_a_trace_with_an_event)
 }
 END_TEST
 
-START_TEST(does_not_publish_what_is_no_trace)
+START_TEST(does_not_publish_an_unreadable_trace)
 {
 	ANSWER(SPACE("\x04", "\x0a\xff\xff\xff"));
 	expect_nothing_but(EXIT_FAILED, "not a readable trace");
@@ -214,7 +214,7 @@ START_TEST(does_not_publish_a_trace_without_events)
 }
 END_TEST
 
-START_TEST(says_once_why_it_is_empty)
+START_TEST(says_once_why_a_trace_is_empty)
 {
 	ANSWER(SPACE("\x1f", "\x1a\x1dnothing was recorded: because"));
 	expect_nothing_but(EXIT_EMPTY, ": the recording worked and was empty: because");
@@ -257,9 +257,9 @@ END_TEST
 
 static const struct unit_test tests[] = {
 	UNIT_TEST(publishes_a_trace_with_an_event),
-	UNIT_TEST(does_not_publish_what_is_no_trace),
+	UNIT_TEST(does_not_publish_an_unreadable_trace),
 	UNIT_TEST(does_not_publish_a_trace_without_events),
-	UNIT_TEST(says_once_why_it_is_empty),
+	UNIT_TEST(says_once_why_a_trace_is_empty),
 	UNIT_TEST(finds_the_reason_behind_other_warnings),
 	UNIT_TEST(prints_foreign_warnings_clean),
 	UNIT_TEST(prints_foreign_errors_clean),

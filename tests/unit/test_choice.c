@@ -75,7 +75,7 @@ static const struct {
 	{"colour=red", ""},
 };
 
-START_TEST(words_mean_programs)
+START_TEST(pids_and_names_select_programs)
 {
 	const struct program *chosen[N];
 	struct diag d = DIAG_INIT;
@@ -130,7 +130,7 @@ START_TEST(words_that_mean_two_programs_are_refused)
 }
 END_TEST
 
-START_TEST(the_dead_do_not_stand_before_the_living)
+START_TEST(an_ended_program_does_not_hide_a_live_namesake)
 {
 	struct diag d = DIAG_INIT;
 
@@ -142,10 +142,10 @@ START_TEST(the_dead_do_not_stand_before_the_living)
 END_TEST
 
 static const struct unit_test tests[] = {
-	UNIT_LOOP(words_mean_programs, sizeof rows / sizeof *rows),
+	UNIT_LOOP(pids_and_names_select_programs, sizeof rows / sizeof *rows),
 	UNIT_TEST(absent_program_is_refused_with_a_list_of_programs),
 	UNIT_TEST(words_that_mean_two_programs_are_refused),
-	UNIT_TEST(the_dead_do_not_stand_before_the_living),
+	UNIT_TEST(an_ended_program_does_not_hide_a_live_namesake),
 	{NULL},
 };
 

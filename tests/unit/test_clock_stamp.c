@@ -176,7 +176,7 @@ static uint64_t read_data_bytes(void)
 }
 
 /* Traces of subprocesses lie after the plane, and may have many bytes. */
-START_TEST(much_behind_the_plane_needs_no_memory)
+START_TEST(bytes_behind_the_plane_need_no_memory)
 {
 	uint64_t most = read_data_bytes() + SPARE_BYTES;
 	const struct rlimit limit = {most, RLIM_INFINITY};
@@ -196,7 +196,7 @@ END_TEST
 
 static const struct unit_test tests[] = {
 	UNIT_TEST(the_plane_grows_and_the_rest_moves),
-	UNIT_TEST(much_behind_the_plane_needs_no_memory),
+	UNIT_TEST(bytes_behind_the_plane_need_no_memory),
 	{NULL},
 };
 

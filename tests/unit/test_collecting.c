@@ -175,7 +175,7 @@ END_TEST
  * If the program's maps may not be read, its collectors are called only
  * if the machine has a driver.
  */
-START_TEST(asks_a_program_that_it_may_not_look_at_where_there_may_be_a_device)
+START_TEST(asks_unreadable_programs_where_there_may_be_a_device)
 {
 	is_forbidden = true;
 	if (_i)
@@ -479,7 +479,7 @@ static const struct unit_test tests[] = {
 	UNIT_TEST(asks_when_the_library_is_mapped),
 	UNIT_TEST(asks_at_once_where_it_is_mapped_already),
 	UNIT_TEST(asks_at_once_if_the_program_has_its_own_collector),
-	UNIT_LOOP(asks_a_program_that_it_may_not_look_at_where_there_may_be_a_device, 2),
+	UNIT_LOOP(asks_unreadable_programs_where_there_may_be_a_device, 2),
 	UNIT_TEST(asks_nobody_without_options),
 	UNIT_TEST(one_command_at_a_time),
 	UNIT_TEST(waits_for_collectors_of_an_earlier_recording),

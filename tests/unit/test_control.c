@@ -69,7 +69,7 @@ static uint32_t command(uint32_t op, uint32_t arg)
  * A capture at level 2 begins over a recorder at level 1, and ends. The recorder ends,
  * and another capture begins.
  */
-START_TEST(keeps_what_is_recorded_when_only_the_level_changes)
+START_TEST(a_change_of_level_continues_the_recording)
 {
 	uint32_t recorder;
 
@@ -101,7 +101,7 @@ static void set_up(void)
 static const struct unit_test tests[] = {
 	UNIT_TEST(sees_the_server_die),
 	UNIT_TEST(sees_a_server_that_died_before_it_looked),
-	UNIT_TEST(keeps_what_is_recorded_when_only_the_level_changes),
+	UNIT_TEST(a_change_of_level_continues_the_recording),
 	{NULL},
 };
 

@@ -112,7 +112,7 @@ START_TEST(rewinding_does_not_sort_again)
 END_TEST
 
 /* The events are enough for every way of sorting. Many have one start, some one before 0. */
-START_TEST(any_order_is_mended)
+START_TEST(events_in_any_order_are_sorted)
 {
 	int64_t last_start = INT64_MIN;
 	int64_t last_duration = 0;
@@ -162,7 +162,7 @@ END_TEST
 
 /* Meaning. */
 
-START_TEST(kinds_of_items)
+START_TEST(items_have_the_kinds_of_their_events)
 {
 	add("span", 0, 1, 0);
 	add("instant", 1, 0, 0);
@@ -444,10 +444,10 @@ static const struct unit_test tests[] = {
 	UNIT_TEST(a_line_in_order_is_read_as_it_is),
 	UNIT_TEST(a_line_that_is_out_of_order_is_sorted),
 	UNIT_TEST(rewinding_does_not_sort_again),
-	UNIT_TEST(any_order_is_mended),
+	UNIT_TEST(events_in_any_order_are_sorted),
 	UNIT_TEST(missing_names_are_made_of_ids),
 	UNIT_TEST(archives_share_names),
-	UNIT_TEST(kinds_of_items),
+	UNIT_TEST(items_have_the_kinds_of_their_events),
 	UNIT_TEST(samples_have_their_value_first),
 	UNIT_TEST(only_proftaps_flows_join_two_archives),
 	UNIT_TEST(each_use_of_a_flow_s_id_is_a_flow),

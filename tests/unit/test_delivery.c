@@ -191,7 +191,7 @@ static struct delivery *from_graft(void)
 	return d;
 }
 
-START_TEST(reads_what_lies_in_several_places)
+START_TEST(reads_data_from_several_places)
 {
 	struct delivery *d = from_graft();
 
@@ -200,7 +200,7 @@ START_TEST(reads_what_lies_in_several_places)
 }
 END_TEST
 
-START_TEST(gives_what_lies_in_several_places_without_a_copy)
+START_TEST(gives_data_from_several_places_without_a_copy)
 {
 	struct delivery *d = from_graft();
 	struct chunks to = CHUNKS_INIT;
@@ -279,8 +279,8 @@ static const struct unit_test tests[] = {
 	UNIT_LOOP(gives_the_rest_as_chunks, 5),
 	UNIT_TEST(is_freed_half_read),
 	UNIT_TEST(keeps_an_error_of_the_chunks),
-	UNIT_LOOP(reads_what_lies_in_several_places, N_STEPS),
-	UNIT_TEST(gives_what_lies_in_several_places_without_a_copy),
+	UNIT_LOOP(reads_data_from_several_places, N_STEPS),
+	UNIT_TEST(gives_data_from_several_places_without_a_copy),
 	UNIT_TEST(a_linkable_file_becomes_the_file_of_the_run),
 	{NULL},
 };

@@ -94,7 +94,7 @@ START_TEST(a_graphs_launch_has_its_number)
 }
 END_TEST
 
-START_TEST(calls_nest_and_what_is_open_is_on_the_stack)
+START_TEST(calls_nest_and_open_ones_are_on_the_stack)
 {
 	uint64_t outer = begin(1);
 	uint64_t inner = begin(2);
@@ -211,7 +211,7 @@ END_TEST
 /*
  * The child joins by an annotation, because a device call is in the middle of somebody else's code.
  */
-START_TEST(a_child_that_is_to_be_followed_does_not_join_by_it)
+START_TEST(a_followed_child_does_not_join_by_a_device_call)
 {
 	fixture_publish(UINT32_MAX);
 	ck_assert_uint_eq(begin(1), 0);
@@ -235,7 +235,7 @@ START_TEST(tokens_that_make_no_sense_end_nothing)
 END_TEST
 
 /* A dropped call counts as a loss of the open span, and closes no other span. */
-START_TEST(a_full_ring_counts_it_and_the_depth_is_right)
+START_TEST(a_call_that_finds_the_ring_full_is_counted)
 {
 	uint32_t n = 0;
 
@@ -255,7 +255,7 @@ START_TEST(a_full_ring_counts_it_and_the_depth_is_right)
 }
 END_TEST
 
-START_TEST(a_stack_that_is_full_counts_it)
+START_TEST(a_call_beyond_the_deepest_is_counted)
 {
 	uint64_t calls[RECORD_MAX_DEPTH];
 
@@ -272,16 +272,16 @@ END_TEST
 static const struct unit_test tests[] = {
 	UNIT_TEST(a_call_is_a_span_with_its_correlation),
 	UNIT_TEST(a_graphs_launch_has_its_number),
-	UNIT_TEST(calls_nest_and_what_is_open_is_on_the_stack),
+	UNIT_TEST(calls_nest_and_open_ones_are_on_the_stack),
 	UNIT_TEST(a_node_is_a_point),
 	UNIT_TEST(nothing_is_recorded_when_off),
 	UNIT_TEST(a_call_of_another_recording_does_not_end_in_this_one),
 	UNIT_TEST(another_thread_ends_nothing),
 	UNIT_TEST(a_forked_child_records_nothing),
-	UNIT_TEST(a_child_that_is_to_be_followed_does_not_join_by_it),
+	UNIT_TEST(a_followed_child_does_not_join_by_a_device_call),
 	UNIT_TEST(tokens_that_make_no_sense_end_nothing),
-	UNIT_TEST(a_full_ring_counts_it_and_the_depth_is_right),
-	UNIT_TEST(a_stack_that_is_full_counts_it),
+	UNIT_TEST(a_call_that_finds_the_ring_full_is_counted),
+	UNIT_TEST(a_call_beyond_the_deepest_is_counted),
 	{NULL},
 };
 

@@ -101,7 +101,7 @@ START_TEST(takes_a_late_reading_for_no_clock_that_was_set)
 }
 END_TEST
 
-START_TEST(refuses_what_is_no_time)
+START_TEST(refuses_impossible_times)
 {
 	int64_t ns;
 
@@ -137,7 +137,7 @@ static const struct unit_test tests[] = {
 	UNIT_TEST(draws_a_line_through_the_first_and_the_last),
 	UNIT_TEST(uses_the_first_alone_when_the_clock_was_set),
 	UNIT_TEST(takes_a_late_reading_for_no_clock_that_was_set),
-	UNIT_TEST(refuses_what_is_no_time),
+	UNIT_TEST(refuses_impossible_times),
 	UNIT_TEST(never_goes_back),
 	{NULL},
 };

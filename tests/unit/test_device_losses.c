@@ -34,7 +34,7 @@ static void put_loss(enum device_loss reason, uint32_t kind, uint64_t n)
 
 /* --- losses that collectors report --------------------------------------------------------- */
 
-START_TEST(says_what_a_collector_lost)
+START_TEST(reports_the_losses_of_a_collector)
 {
 	static const struct {
 		enum device_loss reason;
@@ -83,7 +83,7 @@ END_TEST
 
 /* --- losses that the server notices -------------------------------------------------------- */
 
-START_TEST(cannot_place_what_has_no_clock)
+START_TEST(counts_records_without_a_clock_as_lost)
 {
 	device_put_kernel(collector, "a", 1, 100, 200);
 	device_put_kernel(collector, "b", 2, 100, 200);
@@ -184,7 +184,7 @@ START_TEST(refuses_impossible_kinds)
 }
 END_TEST
 
-START_TEST(refuses_less_than_a_kind_has)
+START_TEST(refuses_records_shorter_than_their_kind)
 {
 	uint64_t n = 0;
 
@@ -200,7 +200,7 @@ START_TEST(refuses_less_than_a_kind_has)
 }
 END_TEST
 
-START_TEST(refuses_what_no_process_has)
+START_TEST(refuses_impossible_devices_and_collectors)
 {
 	struct device_entry e = device_make(DEVICE_KERNEL, 100, 200);
 
@@ -215,7 +215,7 @@ START_TEST(refuses_what_no_process_has)
 }
 END_TEST
 
-START_TEST(refuses_what_ends_before_it_starts)
+START_TEST(refuses_records_that_end_before_their_start)
 {
 	device_put_anchors(collector);
 	device_put_kernel(collector, "a", 1, 200, 100);
@@ -288,16 +288,16 @@ START_TEST(survives_anything)
 END_TEST
 
 static const struct unit_test tests[] = {
-	UNIT_LOOP(says_what_a_collector_lost, 7),
+	UNIT_LOOP(reports_the_losses_of_a_collector, 7),
 	UNIT_TEST(adds_up_without_running_over),
-	UNIT_TEST(cannot_place_what_has_no_clock),
+	UNIT_TEST(counts_records_without_a_clock_as_lost),
 	UNIT_TEST(says_that_the_clock_was_set),
 	UNIT_TEST(keeps_within_the_captures_memory),
 	UNIT_TEST(pays_for_names_of_counters),
 	UNIT_TEST(refuses_impossible_kinds),
-	UNIT_TEST(refuses_less_than_a_kind_has),
-	UNIT_TEST(refuses_what_no_process_has),
-	UNIT_TEST(refuses_what_ends_before_it_starts),
+	UNIT_TEST(refuses_records_shorter_than_their_kind),
+	UNIT_TEST(refuses_impossible_devices_and_collectors),
+	UNIT_TEST(refuses_records_that_end_before_their_start),
 	UNIT_TEST(refuses_losses_of_nothing),
 	UNIT_TEST(refuses_calls_without_a_correlation),
 	UNIT_LOOP(survives_anything, 10),

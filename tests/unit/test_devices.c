@@ -168,7 +168,7 @@ static void expect_fact(const char *name, enum stat_type type, uint64_t value)
 	ck_assert_uint_eq(stat->value.u64, value);
 }
 
-START_TEST(says_what_is_known_of_a_device)
+START_TEST(puts_the_facts_of_a_device_on_its_plane)
 {
 	const struct plane *plane;
 
@@ -247,7 +247,7 @@ START_TEST(tells_copies_by_their_direction)
 }
 END_TEST
 
-START_TEST(tells_what_was_filled)
+START_TEST(tells_the_kind_and_size_of_filled_memory)
 {
 	struct device_entry e = device_make(DEVICE_SET, 100, 200);
 
@@ -619,7 +619,7 @@ END_TEST
 
 /* --- times --------------------------------------------------------------------------------- */
 
-START_TEST(keeps_what_runs_across_the_start_or_the_stop)
+START_TEST(keeps_kernels_that_run_across_the_start_or_the_stop)
 {
 	const struct trace_event *event;
 
@@ -671,10 +671,10 @@ static const struct unit_test tests[] = {
 	UNIT_TEST(knows_the_context_of_each_launch),
 	UNIT_TEST(names_a_kernel_by_the_outermost_span_around_its_launch),
 	UNIT_TEST(knows_how_full_the_device_is),
-	UNIT_TEST(says_what_is_known_of_a_device),
+	UNIT_TEST(puts_the_facts_of_a_device_on_its_plane),
 	UNIT_TEST(names_kernels_as_their_source_does),
 	UNIT_TEST(tells_copies_by_their_direction),
-	UNIT_TEST(tells_what_was_filled),
+	UNIT_TEST(tells_the_kind_and_size_of_filled_memory),
 	UNIT_TEST(tells_graphs_and_their_nodes),
 	UNIT_TEST(puts_waits_and_overheads_beside_the_device),
 	UNIT_TEST(draws_counters),
@@ -693,7 +693,7 @@ static const struct unit_test tests[] = {
 	UNIT_TEST(belongs_to_spans_of_known_names),
 	UNIT_TEST(belongs_to_the_outermost_span_that_is_there),
 	UNIT_TEST(survives_numbers_that_run_over),
-	UNIT_TEST(keeps_what_runs_across_the_start_or_the_stop),
+	UNIT_TEST(keeps_kernels_that_run_across_the_start_or_the_stop),
 	UNIT_TEST(takes_records_whenever_they_were_written),
 	{NULL},
 };

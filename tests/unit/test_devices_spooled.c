@@ -161,7 +161,7 @@ END_TEST
  * Device records wait in memory, and need room in the spool later. Those that were kept are in the
  * trace, however full both are.
  */
-START_TEST(encodes_what_it_has_kept)
+START_TEST(encodes_all_records_that_were_kept)
 {
 	const uint64_t n_kernels = 20000;
 	struct memory_budget keep = {.max_bytes = 1 << 20};
@@ -189,7 +189,7 @@ START_TEST(encodes_what_it_has_kept)
 END_TEST
 
 static const struct unit_test full_tests[] = {
-	UNIT_TEST(encodes_what_it_has_kept),
+	UNIT_TEST(encodes_all_records_that_were_kept),
 	{NULL},
 };
 

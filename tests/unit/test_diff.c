@@ -235,7 +235,7 @@ static void compare_requests(bool is_reverse)
 	compare();
 }
 
-START_TEST(a_tail_fails_and_its_end_does_not)
+START_TEST(a_new_slow_tail_fails_and_a_vanished_one_passes)
 {
 	bool is_better = _i;
 	enum diff_outcome outcome = is_better ? DIFF_PASSED : DIFF_FAILED;
@@ -584,7 +584,7 @@ START_TEST(from_nothing_is_an_infinite_change)
 }
 END_TEST
 
-START_TEST(text_tells_what_is_too_much)
+START_TEST(text_names_changes_beyond_the_limit)
 {
 	static const struct diff_options options = {.path_a = "A.pb", .path_b = "B.pb"};
 	char text[4096];
@@ -623,7 +623,7 @@ static const struct unit_test tests[] = {
 	UNIT_TEST(durations_of_cut_spans_do_not_compare),
 	UNIT_TEST(nothing_differs_from_itself),
 	UNIT_TEST(slower_name_is_found),
-	UNIT_LOOP(a_tail_fails_and_its_end_does_not, 2),
+	UNIT_LOOP(a_new_slow_tail_fails_and_a_vanished_one_passes, 2),
 	UNIT_LOOP(a_better_tail_passes_although_the_median_rises, 2),
 	UNIT_TEST(an_outlier_is_no_difference),
 	UNIT_TEST(a_median_that_rises_while_durations_fall_is_not_too_much),
@@ -638,7 +638,7 @@ static const struct unit_test tests[] = {
 	UNIT_TEST(steps_come_first_and_once),
 	UNIT_LOOP(name_that_is_a_step_in_one_trace_only_is_not_lost, 2),
 	UNIT_TEST(from_nothing_is_an_infinite_change),
-	UNIT_TEST(text_tells_what_is_too_much),
+	UNIT_TEST(text_names_changes_beyond_the_limit),
 	{NULL},
 };
 

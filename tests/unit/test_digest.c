@@ -158,7 +158,7 @@ END_TEST
 /*
  * "main" contains 100 spans "work", one after the other. Children before the window are not read.
  */
-START_TEST(times_are_clipped_to_the_window_that_is_looked_at)
+START_TEST(times_are_clipped_to_the_selected_window)
 {
 	struct selection s = SELECTION_INIT;
 
@@ -722,7 +722,7 @@ START_TEST(kernels_are_wanted_by_the_names_that_they_had)
 }
 END_TEST
 
-START_TEST(only_the_time_that_is_asked_for_is_looked_at)
+START_TEST(only_the_requested_time_is_digested)
 {
 	struct selection s = SELECTION_INIT;
 
@@ -749,7 +749,7 @@ static void record_incompletely(void)
 	add("c", 700, 100, 0);
 }
 
-START_TEST(a_recorder_is_looked_at_since_it_is_complete)
+START_TEST(digest_of_a_recorder_begins_where_all_is_complete)
 {
 	record_incompletely();
 	digest_space();
@@ -761,7 +761,7 @@ START_TEST(a_recorder_is_looked_at_since_it_is_complete)
 }
 END_TEST
 
-START_TEST(a_recorder_is_looked_at_as_a_whole_if_asked)
+START_TEST(a_recorder_is_digested_whole_on_request)
 {
 	struct selection s = SELECTION_INIT;
 
@@ -808,7 +808,7 @@ static const struct unit_test tests[] = {
 	UNIT_TEST(names_of_all_threads_are_one_row),
 	UNIT_TEST(cut_spans_have_a_time_but_no_duration),
 	UNIT_TEST(steps_that_were_cut_are_not_slow_or_fast),
-	UNIT_TEST(times_are_clipped_to_the_window_that_is_looked_at),
+	UNIT_TEST(times_are_clipped_to_the_selected_window),
 	UNIT_TEST(an_edge_between_spans_cuts_none),
 	UNIT_TEST(rows_are_sorted_as_asked),
 	UNIT_TEST(kernels_are_a_list_of_their_own),
@@ -830,9 +830,9 @@ static const struct unit_test tests[] = {
 	UNIT_TEST(only_the_longest_gaps_are_kept),
 	UNIT_TEST(names_that_are_left_out_still_count_in_self_times_and_totals),
 	UNIT_TEST(kernels_are_wanted_by_the_names_that_they_had),
-	UNIT_TEST(only_the_time_that_is_asked_for_is_looked_at),
-	UNIT_TEST(a_recorder_is_looked_at_since_it_is_complete),
-	UNIT_TEST(a_recorder_is_looked_at_as_a_whole_if_asked),
+	UNIT_TEST(only_the_requested_time_is_digested),
+	UNIT_TEST(digest_of_a_recorder_begins_where_all_is_complete),
+	UNIT_TEST(a_recorder_is_digested_whole_on_request),
 	UNIT_TEST(a_time_that_is_asked_for_counts),
 	UNIT_TEST(trace_that_is_never_complete_is_read_whole),
 	{NULL},

@@ -20,7 +20,7 @@ static struct spool *open_spool(struct disk_share *share)
 	return spool;
 }
 
-START_TEST(takes_what_it_was_given)
+START_TEST(takes_bytes_up_to_its_limit)
 {
 	struct disk_share share = {.max_bytes = 1000};
 	struct spool *spool = open_spool(&share);
@@ -74,7 +74,7 @@ START_TEST(leaves_half_of_the_disk)
 END_TEST
 
 static const struct unit_test tests[] = {
-	UNIT_TEST(takes_what_it_was_given),
+	UNIT_TEST(takes_bytes_up_to_its_limit),
 	UNIT_TEST(limit_is_only_lowered_and_not_below_the_taken_bytes),
 	UNIT_TEST(leaves_half_of_the_disk),
 	{NULL},

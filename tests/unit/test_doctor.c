@@ -69,7 +69,7 @@ static void write_json(FILE *out)
 	doctor_write_json(&doctor, out);
 }
 
-START_TEST(every_no_says_what_changes_it_or_why_nothing_does)
+START_TEST(every_failed_check_has_a_command_or_a_reason)
 {
 	refuse_all();
 	ck_assert_uint_ge(doctor_count(&doctor, FINDING_NO), 25);
@@ -112,7 +112,7 @@ START_TEST(text_has_80_columns)
 }
 END_TEST
 
-START_TEST(text_says_what_is_missing)
+START_TEST(text_names_failed_checks_and_their_remedies)
 {
 	char *text;
 
@@ -148,7 +148,7 @@ START_TEST(optional_check_is_no_failure)
 }
 END_TEST
 
-START_TEST(json_has_all_of_it)
+START_TEST(json_has_the_fields_of_each_check)
 {
 	char *text;
 
@@ -362,12 +362,12 @@ START_TEST(texts_are_whole_or_marked)
 END_TEST
 
 static const struct unit_test output_tests[] = {
-	UNIT_TEST(every_no_says_what_changes_it_or_why_nothing_does),
+	UNIT_TEST(every_failed_check_has_a_command_or_a_reason),
 	UNIT_TEST(keys_are_different),
 	UNIT_TEST(text_has_80_columns),
-	UNIT_TEST(text_says_what_is_missing),
+	UNIT_TEST(text_names_failed_checks_and_their_remedies),
 	UNIT_TEST(optional_check_is_no_failure),
-	UNIT_TEST(json_has_all_of_it),
+	UNIT_TEST(json_has_the_fields_of_each_check),
 	{NULL},
 };
 

@@ -112,7 +112,7 @@ static void expect_setcap(const char *key, const char *text, const char *capabil
 	doctor_system.uid = 1000;
 }
 
-START_TEST(others_programs_may_be_looked_at_or_not)
+START_TEST(other_users_programs_can_be_read_or_not)
 {
 	yes("perf_others", "all users");
 	doctor_attempts[ATTEMPT_PERF_PID] = -EACCES;
@@ -212,7 +212,7 @@ START_TEST(cgroups_are_of_version_2_or_not)
 }
 END_TEST
 
-START_TEST(pressure_is_told_or_not)
+START_TEST(pressure_is_available_or_not)
 {
 	no("pressure", "no such file", NULL);
 	fake_root_write("/proc/pressure/cpu", "some avg10=0.00 avg60=0.00 avg300=0.00 total=7\n");
@@ -304,7 +304,7 @@ static const struct unit_test kernel_tests[] = {
 	UNIT_TEST(counters_that_are_not_there_are_no_refusal),
 	UNIT_TEST(rings_are_limited_or_not),
 	UNIT_TEST(the_rate_was_lowered_or_not),
-	UNIT_TEST(others_programs_may_be_looked_at_or_not),
+	UNIT_TEST(other_users_programs_can_be_read_or_not),
 	UNIT_TEST(a_setting_that_root_may_not_change_is_one_of_the_machine),
 	UNIT_TEST(ptrace_is_as_yama_says),
 	UNIT_TEST(bpf_is_permitted_or_not),
@@ -316,7 +316,7 @@ static const struct unit_test kernel_tests[] = {
 
 static const struct unit_test device_tests[] = {
 	UNIT_TEST(cgroups_are_of_version_2_or_not),
-	UNIT_TEST(pressure_is_told_or_not),
+	UNIT_TEST(pressure_is_available_or_not),
 	UNIT_TEST(an_npu_tells_its_busy_time_or_not),
 	UNIT_TEST(filters_are_on_or_not),
 	UNIT_TEST(processes_are_shown_or_not),

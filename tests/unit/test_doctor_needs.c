@@ -56,7 +56,7 @@ START_TEST(loopback_is_up_or_not)
 }
 END_TEST
 
-START_TEST(owners_of_sockets_are_told_or_not)
+START_TEST(owners_of_sockets_are_known_or_not)
 {
 	yes("sock_diag", "whose connection");
 	doctor_attempts[ATTEMPT_SOCK_DIAG] = -EPROTONOSUPPORT;
@@ -378,7 +378,7 @@ static const struct unit_test tests[] = {
 	UNIT_TEST(proc_is_mounted_or_not),
 	UNIT_TEST(calls_that_are_missing_differ_from_calls_that_are_forbidden),
 	UNIT_TEST(loopback_is_up_or_not),
-	UNIT_TEST(owners_of_sockets_are_told_or_not),
+	UNIT_TEST(owners_of_sockets_are_known_or_not),
 #if defined(__x86_64__)
 #if defined(__x86_64__)
 	UNIT_TEST(the_counter_is_used_where_the_kernel_trusts_it),

@@ -67,7 +67,7 @@ START_TEST(leaves_out_records_of_other_captures)
 }
 END_TEST
 
-START_TEST(counts_what_the_capture_has_no_memory_for)
+START_TEST(counts_records_that_the_capture_has_no_memory_for)
 {
 	uint32_t next = 0;
 
@@ -196,7 +196,7 @@ static void *annotate_late(void *unused)
 	return unused;
 }
 
-START_TEST(takes_what_a_thread_wrote_before_its_end)
+START_TEST(takes_the_last_records_of_an_ended_thread)
 {
 	uint64_t before = fixture_now();
 	const struct thread_log *log;
@@ -311,12 +311,12 @@ END_TEST
 static const struct unit_test tests[] = {
 	UNIT_TEST(copies_everything_across_the_wrap),
 	UNIT_TEST(leaves_out_records_of_other_captures),
-	UNIT_TEST(counts_what_the_capture_has_no_memory_for),
+	UNIT_TEST(counts_records_that_the_capture_has_no_memory_for),
 	UNIT_TEST(takes_over_losses_and_name),
 	UNIT_TEST(knows_between_which_looks_records_were_lost),
 	UNIT_TEST(very_many_gaps_become_fewer),
 	UNIT_TEST(counts_only_this_captures_threads_without_ring),
-	UNIT_TEST(takes_what_a_thread_wrote_before_its_end),
+	UNIT_TEST(takes_the_last_records_of_an_ended_thread),
 	UNIT_TEST(frees_rings_of_dead_threads_before_a_capture),
 	UNIT_TEST(leaves_a_ring_that_was_just_claimed),
 	UNIT_TEST(gives_rings_of_dead_threads_to_new_ones),

@@ -94,7 +94,7 @@ static void check_log(uint64_t n_before)
 	ck_assert_uint_eq(drained.drain.n_broken, 0);
 }
 
-START_TEST(copies_what_comes_after_its_begin)
+START_TEST(copies_records_after_its_begin)
 {
 	uint64_t n_before = n_written;
 
@@ -109,7 +109,7 @@ START_TEST(copies_what_comes_after_its_begin)
 END_TEST
 
 /* The recording goes on between the arming of a capture and its begin. */
-START_TEST(leaves_out_what_comes_before_its_begin)
+START_TEST(leaves_out_records_before_its_begin)
 {
 	uint64_t n_before;
 	int error = 0;
@@ -150,7 +150,7 @@ START_TEST(begins_at_any_position)
 }
 END_TEST
 
-START_TEST(counts_what_was_overwritten_before_it_came)
+START_TEST(counts_records_overwritten_before_a_visit)
 {
 	uint64_t n_before = n_written;
 
@@ -167,7 +167,7 @@ START_TEST(counts_what_was_overwritten_before_it_came)
 }
 END_TEST
 
-START_TEST(counts_what_is_overwritten_while_it_copies)
+START_TEST(counts_records_overwritten_during_the_copy)
 {
 	uint64_t n_before = n_written;
 
@@ -273,7 +273,7 @@ START_TEST(counts_the_entries_of_a_thread_that_has_no_log)
 END_TEST
 
 /* Entries without memory are left out, and do not count as overwritten. */
-START_TEST(leaves_out_what_there_is_no_memory_for)
+START_TEST(leaves_out_records_without_memory)
 {
 	uint64_t before;
 	uint64_t tail;
@@ -301,15 +301,15 @@ START_TEST(leaves_out_what_there_is_no_memory_for)
 END_TEST
 
 static const struct unit_test tests[] = {
-	UNIT_TEST(copies_what_comes_after_its_begin),
-	UNIT_TEST(leaves_out_what_comes_before_its_begin),
+	UNIT_TEST(copies_records_after_its_begin),
+	UNIT_TEST(leaves_out_records_before_its_begin),
 	UNIT_TEST(begins_at_any_position),
-	UNIT_TEST(counts_what_was_overwritten_before_it_came),
-	UNIT_LOOP(counts_what_is_overwritten_while_it_copies, 2),
+	UNIT_TEST(counts_records_overwritten_before_a_visit),
+	UNIT_LOOP(counts_records_overwritten_during_the_copy, 2),
 	UNIT_TEST(copies_again_if_all_slots_were_overwritten),
 	UNIT_TEST(goes_on_when_the_mode_changes),
 	UNIT_TEST(tells_only_the_losses_of_its_own_time),
-	UNIT_TEST(leaves_out_what_there_is_no_memory_for),
+	UNIT_TEST(leaves_out_records_without_memory),
 	UNIT_TEST(counts_the_entries_of_a_thread_that_has_no_log),
 	{NULL},
 };

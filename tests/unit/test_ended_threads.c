@@ -133,7 +133,7 @@ START_TEST(a_thread_ends_with_its_process_at_the_latest)
 }
 END_TEST
 
-START_TEST(a_life_that_filled_its_ring_says_what_it_overwrote)
+START_TEST(an_ended_thread_counts_its_overwritten_records)
 {
 	live(3 * FIXTURE_SLOTS + 5);
 	copy(0);
@@ -170,7 +170,7 @@ START_TEST(beyond_the_bound_the_first_goes_and_is_counted)
 }
 END_TEST
 
-START_TEST(the_last_one_stays_however_large_it_is)
+START_TEST(the_last_ended_thread_stays_whatever_its_size)
 {
 	ended_pool_limit(&pool, 0);
 	live(10);
@@ -369,7 +369,7 @@ START_TEST(rings_that_become_free_are_few_only_when_few_were_free_before)
 }
 END_TEST
 
-START_TEST(threads_that_live_are_no_reason_to_look_again_soon)
+START_TEST(rings_of_live_threads_are_not_freed)
 {
 	for (uint32_t i = 0; i < FIXTURE_RINGS; i++) {
 		atomic_store(&fixture_ring(i)->tid, gettid());
@@ -384,14 +384,14 @@ static const struct unit_test tests[] = {
 	UNIT_TEST(all_of_a_short_life_is_kept),
 	UNIT_TEST(open_spans_end_when_the_thread_is_seen_to_be_gone),
 	UNIT_TEST(a_thread_ends_with_its_process_at_the_latest),
-	UNIT_TEST(a_life_that_filled_its_ring_says_what_it_overwrote),
+	UNIT_TEST(an_ended_thread_counts_its_overwritten_records),
 	UNIT_TEST(beyond_the_bound_the_first_goes_and_is_counted),
-	UNIT_TEST(the_last_one_stays_however_large_it_is),
+	UNIT_TEST(the_last_ended_thread_stays_whatever_its_size),
 	UNIT_TEST(thread_outside_the_request_is_left_out_and_is_no_loss),
 	UNIT_TEST(a_thread_of_an_earlier_recording_is_left_out),
 	UNIT_TEST(released_process_is_counted_no_more),
 	UNIT_TEST(rings_that_become_free_are_few_only_when_few_were_free_before),
-	UNIT_TEST(threads_that_live_are_no_reason_to_look_again_soon),
+	UNIT_TEST(rings_of_live_threads_are_not_freed),
 	UNIT_TEST(slots_beyond_the_budget_of_a_snapshot_are_counted),
 	UNIT_TEST(a_ring_is_copied_out_as_far_as_there_is_memory),
 	UNIT_TEST(slots_without_memory_are_counted),

@@ -102,7 +102,7 @@ static bool has_usage(const struct space *space)
 	return space_find_plane(space, PLANE_MACHINE) != NULL;
 }
 
-START_TEST(each_trace_gets_what_the_machine_used)
+START_TEST(each_trace_gets_the_usage_of_the_machine)
 {
 	ensemble_append_usage(&ensemble, machine_fixture.machine);
 	ck_assert_uint_eq(ensemble.group.share.used_bytes, N_HOSTS * part_bytes);
@@ -196,7 +196,7 @@ START_TEST(stock_servers_get_no_counters_if_switched_off)
 END_TEST
 
 static const struct unit_test tests[] = {
-	UNIT_TEST(each_trace_gets_what_the_machine_used),
+	UNIT_TEST(each_trace_gets_the_usage_of_the_machine),
 	UNIT_TEST(counters_beyond_the_disk_share_are_reported),
 	UNIT_TEST(program_without_counters_takes_no_room),
 	UNIT_LOOP(stock_servers_get_no_counters_if_switched_off, 9),

@@ -33,7 +33,7 @@ static const struct {
  * The line has room for few events, then for many. In the second turn, the events and the line may
  * have exchanged their memory.
  */
-START_TEST(come_in_the_order_of_their_starts)
+START_TEST(events_are_ordered_by_their_starts)
 {
 	struct events events = {.n = 0};
 	struct line line = {.n_events = 0};
@@ -60,7 +60,7 @@ START_TEST(come_in_the_order_of_their_starts)
 END_TEST
 
 static const struct unit_test tests[] = {
-	UNIT_LOOP(come_in_the_order_of_their_starts, sizeof cases / sizeof *cases),
+	UNIT_LOOP(events_are_ordered_by_their_starts, sizeof cases / sizeof *cases),
 	{NULL},
 };
 

@@ -136,7 +136,7 @@ START_TEST(all_answering_devices_have_planes_otherwise)
 }
 END_TEST
 
-START_TEST(the_recording_is_what_is_shown)
+START_TEST(samples_of_the_recording_alone_are_shown)
 {
 	const struct plane *plane;
 
@@ -173,7 +173,7 @@ START_TEST(means_begin_with_their_time)
 }
 END_TEST
 
-START_TEST(nothing_is_made_of_nothing)
+START_TEST(samples_outside_the_recording_make_no_plane)
 {
 	add(0, 2100, 1, 0, 0);
 	draw();
@@ -185,9 +185,9 @@ static const struct unit_test tests[] = {
 	UNIT_TEST(the_uuid_selects_the_plane),
 	UNIT_TEST(used_devices_have_planes_without_a_uuid),
 	UNIT_TEST(all_answering_devices_have_planes_otherwise),
-	UNIT_TEST(the_recording_is_what_is_shown),
+	UNIT_TEST(samples_of_the_recording_alone_are_shown),
 	UNIT_TEST(means_begin_with_their_time),
-	UNIT_TEST(nothing_is_made_of_nothing),
+	UNIT_TEST(samples_outside_the_recording_make_no_plane),
 	{NULL},
 };
 

@@ -86,7 +86,7 @@ START_TEST(a_lost_device_keeps_its_number)
 }
 END_TEST
 
-START_TEST(no_library_and_no_driver_are_no_harm)
+START_TEST(a_missing_library_or_driver_does_no_harm)
 {
 	machine_fixture_open("/no/such/library");
 	machine_fixture_sample();
@@ -132,7 +132,7 @@ static const struct unit_test tests[] = {
 	UNIT_TEST(models_are_reported),
 	UNIT_TEST(unsupported_readings_are_unknown),
 	UNIT_TEST(a_lost_device_keeps_its_number),
-	UNIT_TEST(no_library_and_no_driver_are_no_harm),
+	UNIT_TEST(a_missing_library_or_driver_does_no_harm),
 	UNIT_TEST(a_driver_that_hangs_holds_nobody_up),
 	{NULL},
 };

@@ -147,7 +147,7 @@ END_TEST
  * Spans that are open at the start are cut there, the outermost first; those that had ended are
  * left out.
  */
-START_TEST(cuts_what_began_before_the_parents_start)
+START_TEST(cuts_spans_that_began_before_the_parents_start)
 {
 	add_event(&host->lines[0], 100, 50);
 	add_event(&host->lines[0], 900, 600);
@@ -213,7 +213,7 @@ START_TEST(names_planes_per_process)
 }
 END_TEST
 
-START_TEST(refuses_what_is_no_trace)
+START_TEST(refuses_a_truncated_trace)
 {
 	static const uint8_t cut_off[] = {0x0a, 0x7f, 0x01};
 
@@ -229,11 +229,11 @@ static const struct unit_test tests[] = {
 	UNIT_TEST(moves_events_by_the_difference_of_the_starts),
 	UNIT_TEST(spans_without_length_stay_spans),
 	UNIT_TEST(leaves_later_events_where_they_are),
-	UNIT_TEST(cuts_what_began_before_the_parents_start),
+	UNIT_TEST(cuts_spans_that_began_before_the_parents_start),
 	UNIT_TEST(keeps_the_rest_of_an_event_whose_times_change),
 	UNIT_TEST(writes_long_lines_anew),
 	UNIT_TEST(names_planes_per_process),
-	UNIT_TEST(refuses_what_is_no_trace),
+	UNIT_TEST(refuses_a_truncated_trace),
 	{NULL},
 };
 

@@ -10,7 +10,7 @@
 #include "base/cleanup.h"
 #include "tests/unit/unit.h"
 
-START_TEST(keeps_what_it_holds)
+START_TEST(keeps_its_elements_when_it_grows)
 {
 	_cleanup_free_ unsigned *v = NULL;
 	size_t n_allocated = 0;
@@ -90,7 +90,7 @@ START_TEST(too_many_are_refused)
 END_TEST
 
 static const struct unit_test tests[] = {
-	UNIT_TEST(keeps_what_it_holds),
+	UNIT_TEST(keeps_its_elements_when_it_grows),
 	UNIT_TEST(grows_seldom),
 	UNIT_TEST(has_room_for_many_at_once),
 	UNIT_TEST(enough_is_left_alone),

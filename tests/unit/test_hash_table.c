@@ -39,7 +39,7 @@ static uint32_t hash_key(uint32_t key)
 	return hash_end(seed, hash_mix(seed, seed->start, key));
 }
 
-START_TEST(finds_what_was_added)
+START_TEST(finds_added_keys_and_no_others)
 {
 	struct hash_table t = {.slots = NULL};
 
@@ -96,7 +96,7 @@ START_TEST(a_full_table_says_so)
 END_TEST
 
 static const struct unit_test tests[] = {
-	UNIT_TEST(finds_what_was_added),
+	UNIT_TEST(finds_added_keys_and_no_others),
 	UNIT_TEST(equal_hashes_are_told_apart_by_their_keys),
 	UNIT_TEST(a_cleared_table_keeps_its_slots),
 	UNIT_TEST(a_full_table_says_so),

@@ -28,7 +28,7 @@ START_TEST(knows_nothing_of_an_empty_machine)
 }
 END_TEST
 
-START_TEST(takes_what_the_machine_has)
+START_TEST(takes_the_available_memory_of_the_machine)
 {
 	set_available("1000");
 	expect(1000 * 1024);
@@ -86,7 +86,7 @@ START_TEST(reads_the_cgroup_of_version_1)
 END_TEST
 
 /* Not counted as free: dirty pages (must be written first), half of the active ones (in use). */
-START_TEST(files_are_no_usage)
+START_TEST(cached_files_do_not_count_as_usage)
 {
 	fake_root_write("/proc/self/cgroup", "10:memory:/app\n0::/app\n");
 	fake_root_write("/sys/fs/cgroup/app/memory.max", "5000\n");
@@ -145,12 +145,12 @@ END_TEST
 
 static const struct unit_test tests[] = {
 	UNIT_TEST(knows_nothing_of_an_empty_machine),
-	UNIT_TEST(takes_what_the_machine_has),
+	UNIT_TEST(takes_the_available_memory_of_the_machine),
 	UNIT_TEST(reads_the_cgroup_of_version_2),
 	UNIT_TEST(takes_the_least_of_all_groups_above),
 	UNIT_TEST(reads_the_root_group_of_a_container),
 	UNIT_TEST(reads_the_cgroup_of_version_1),
-	UNIT_TEST(files_are_no_usage),
+	UNIT_TEST(cached_files_do_not_count_as_usage),
 	UNIT_TEST(never_less_than_nothing_is_used),
 	UNIT_TEST(has_nothing_left_over_the_limit),
 	UNIT_TEST(a_reading_is_kept_for_one_taker),

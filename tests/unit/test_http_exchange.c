@@ -260,7 +260,7 @@ START_TEST(an_answer_that_comes_too_late_is_given_up)
 }
 END_TEST
 
-START_TEST(at_the_end_what_was_deferred_is_given_up)
+START_TEST(the_end_gives_up_deferred_answers)
 {
 	http_fixture_send(http_fixture_connect(), GET("/later"));
 	http_fixture_send(http_fixture_connect(), GET("/stream"));
@@ -433,7 +433,7 @@ START_TEST(client_being_served_keeps_its_place)
 }
 END_TEST
 
-START_TEST(strangers_stay_out)
+START_TEST(connections_of_strangers_are_closed)
 {
 	next_uid = 99;
 	ck_assert_uint_eq(http_fixture_take_all(http_fixture_connect()), 0);
@@ -449,7 +449,7 @@ static const struct unit_test tests[] = {
 	UNIT_TEST(routes_match_methods_and_paths),
 	UNIT_TEST(an_answer_may_come_later),
 	UNIT_TEST(an_answer_that_comes_too_late_is_given_up),
-	UNIT_TEST(at_the_end_what_was_deferred_is_given_up),
+	UNIT_TEST(the_end_gives_up_deferred_answers),
 	UNIT_TEST(a_stream_goes_on),
 	UNIT_TEST(a_listener_that_goes_is_noticed),
 	UNIT_TEST(client_that_leaves_in_the_middle_is_forgotten),
@@ -458,7 +458,7 @@ static const struct unit_test tests[] = {
 	UNIT_TEST(silent_client_makes_room),
 	UNIT_TEST(one_user_does_not_push_out_others),
 	UNIT_TEST(client_being_served_keeps_its_place),
-	UNIT_TEST(strangers_stay_out),
+	UNIT_TEST(connections_of_strangers_are_closed),
 	{NULL},
 };
 

@@ -51,7 +51,7 @@ START_TEST(a_process_between_two_users_is_refused)
 }
 END_TEST
 
-START_TEST(more_groups_than_there_is_room_for)
+START_TEST(too_many_groups_are_an_error)
 {
 	char groups[8192] = "";
 
@@ -136,7 +136,7 @@ END_TEST
 static const struct unit_test tests[] = {
 	UNIT_TEST(has_a_user_a_group_and_groups),
 	UNIT_TEST(a_process_between_two_users_is_refused),
-	UNIT_TEST(more_groups_than_there_is_room_for),
+	UNIT_TEST(too_many_groups_are_an_error),
 	UNIT_TEST(absent_or_truncated_status_is_an_error),
 	UNIT_TEST(root_becomes_another_for_good),
 	UNIT_TEST(identity_stays_without_root),

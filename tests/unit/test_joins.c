@@ -91,7 +91,7 @@ START_TEST(refuses_another_size_or_version)
 }
 END_TEST
 
-START_TEST(waits_for_what_has_not_come)
+START_TEST(waits_for_a_request_that_has_not_come)
 {
 	ck_assert_int_eq(join_request_read(sockets[0], join_fixture_secret, &got, &fd), -EAGAIN);
 	close(sockets[1]);
@@ -163,7 +163,7 @@ static const struct unit_test tests[] = {
 	UNIT_TEST(refuses_a_wrong_secret),
 	UNIT_TEST(refuses_none_or_several_descriptors),
 	UNIT_TEST(refuses_another_size_or_version),
-	UNIT_TEST(waits_for_what_has_not_come),
+	UNIT_TEST(waits_for_a_request_that_has_not_come),
 	UNIT_TEST(keeps_a_sealed_arena_and_gives_it_back),
 	UNIT_TEST(refuses_an_arena_that_could_shrink),
 	UNIT_TEST(refuses_a_layout_that_does_not_fit),

@@ -79,7 +79,7 @@ START_TEST(absent_journald_is_an_error)
 }
 END_TEST
 
-START_TEST(only_the_stream_that_is_meant_is_the_journals)
+START_TEST(only_the_stream_in_the_environment_is_the_journals)
 {
 	char text[64];
 	struct stat st;
@@ -101,7 +101,7 @@ static const struct unit_test tests[] = {
 	UNIT_TEST(fields_are_lines),
 	UNIT_TEST(too_long_a_message_is_refused_whole),
 	UNIT_TEST(absent_journald_is_an_error),
-	UNIT_TEST(only_the_stream_that_is_meant_is_the_journals),
+	UNIT_TEST(only_the_stream_in_the_environment_is_the_journals),
 	{NULL},
 };
 

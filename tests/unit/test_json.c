@@ -75,7 +75,7 @@ START_TEST(controls_are_escaped_by_code_point)
 }
 END_TEST
 
-START_TEST(an_empty_text_may_be_one_that_nobody_knows)
+START_TEST(an_unknown_text_is_null)
 {
 	json_text(&json, "said", "");
 	json_known_text(&json, "empty", "");
@@ -99,7 +99,7 @@ static const struct unit_test tests[] = {
 	UNIT_TEST(numbers_are_whole),
 	UNIT_TEST(values_that_are_no_numbers_are_null),
 	UNIT_TEST(controls_are_escaped_by_code_point),
-	UNIT_TEST(an_empty_text_may_be_one_that_nobody_knows),
+	UNIT_TEST(an_unknown_text_is_null),
 	UNIT_TEST(text_is_utf8_or_a_question_mark),
 	{NULL},
 };

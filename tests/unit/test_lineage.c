@@ -85,7 +85,7 @@ START_TEST(asks_threads_for_their_children)
 }
 END_TEST
 
-START_TEST(looks_at_all_when_a_thread_does_not_say)
+START_TEST(looks_at_all_processes_without_a_list_of_children)
 {
 	add(101, 100, 'S', FORKED);
 	fake_root_write("/proc/100/task/100/children", "");
@@ -120,7 +120,7 @@ static const struct unit_test tests[] = {
 	UNIT_TEST(ends_where_parents_form_a_ring),
 	UNIT_TEST(counts_forks_and_their_forks),
 	UNIT_TEST(asks_threads_for_their_children),
-	UNIT_TEST(looks_at_all_when_a_thread_does_not_say),
+	UNIT_TEST(looks_at_all_processes_without_a_list_of_children),
 	UNIT_TEST(counts_real_forks),
 	{NULL},
 };

@@ -80,7 +80,7 @@ START_TEST(takes_a_request_once)
 }
 END_TEST
 
-START_TEST(does_not_take_what_was_taken_back)
+START_TEST(does_not_take_a_withdrawn_request)
 {
 	atomic_store(&words()->state, ARENA_TRACE_NONE);
 	ck_assert_int_eq(take(), -ECANCELED);
@@ -160,7 +160,7 @@ END_TEST
 
 static const struct unit_test tests[] = {
 	UNIT_TEST(takes_a_request_once),
-	UNIT_TEST(does_not_take_what_was_taken_back),
+	UNIT_TEST(does_not_take_a_withdrawn_request),
 	UNIT_TEST(texts_without_an_end_are_cut),
 	UNIT_TEST(a_relative_directory_is_refused),
 	UNIT_TEST(names_stay_in_their_directory),

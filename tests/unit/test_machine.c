@@ -34,7 +34,7 @@ static bool is_unknown(const char *text)
 
 /* Processors. */
 
-START_TEST(processors_are_told_in_shares)
+START_TEST(usage_of_processors_is_in_shares)
 {
 	fake_root_write("/proc/stat", "cpu  100 0 100 800 0 0 0 0 0 0\n"
 				      "cpu0 100 0 100 800 0 0 0 0 0 0\nctxt 1000\n");
@@ -94,7 +94,7 @@ END_TEST
 
 /* Memory, pressure. */
 
-START_TEST(memory_is_what_is_not_available)
+START_TEST(used_memory_excludes_available_memory)
 {
 	fake_root_write("/proc/meminfo",
 		"MemTotal:  8192 kB\nMemFree: 1 kB\nMemAvailable: 2048 kB\n"
@@ -222,7 +222,7 @@ END_TEST
 
 /* Bad files. */
 
-START_TEST(nothing_to_read_is_nothing_to_tell)
+START_TEST(missing_files_make_no_counters)
 {
 	start();
 	sample();
@@ -256,7 +256,7 @@ START_TEST(damaged_files_are_left_out)
 }
 END_TEST
 
-START_TEST(numbers_that_do_not_fit_are_no_harm)
+START_TEST(numbers_too_large_for_64_bits_are_survived)
 {
 #define HUGE_NUMBER "99999999999999999999999999999999"
 	fake_root_write("/proc/stat", "cpu 0 0 0 0 0 0 0 0\nctxt 1\n");
@@ -284,7 +284,7 @@ START_TEST(names_are_made_printable_and_cut)
 }
 END_TEST
 
-START_TEST(more_things_than_there_is_room_for_are_left_out)
+START_TEST(subjects_beyond_the_limit_are_left_out)
 {
 	char *text = malloc(120000);
 	size_t n = 0;
@@ -329,20 +329,20 @@ START_TEST(the_real_files_of_this_machine_can_be_read)
 END_TEST
 
 static const struct unit_test tests[] = {
-	UNIT_TEST(processors_are_told_in_shares),
+	UNIT_TEST(usage_of_processors_is_in_shares),
 	UNIT_TEST(iowait_that_goes_back_is_none),
 	UNIT_TEST(cores_come_and_go),
-	UNIT_TEST(memory_is_what_is_not_available),
+	UNIT_TEST(used_memory_excludes_available_memory),
 	UNIT_TEST(pressure_is_a_share_of_time),
 	UNIT_TEST(disks_are_devices),
 	UNIT_TEST(counters_that_wrap_or_begin_anew_say_nothing_once),
 	UNIT_TEST(an_interface_that_comes_back_begins_at_0),
 	UNIT_TEST(neural_processors_have_a_busy_share),
-	UNIT_TEST(nothing_to_read_is_nothing_to_tell),
+	UNIT_TEST(missing_files_make_no_counters),
 	UNIT_LOOP(damaged_files_are_left_out, sizeof contents / sizeof *contents),
-	UNIT_TEST(numbers_that_do_not_fit_are_no_harm),
+	UNIT_TEST(numbers_too_large_for_64_bits_are_survived),
 	UNIT_TEST(names_are_made_printable_and_cut),
-	UNIT_TEST(more_things_than_there_is_room_for_are_left_out),
+	UNIT_TEST(subjects_beyond_the_limit_are_left_out),
 	UNIT_TEST(the_real_files_of_this_machine_can_be_read),
 	{NULL},
 };

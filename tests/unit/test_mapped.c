@@ -101,7 +101,7 @@ START_TEST(finds_a_name_that_lies_across_two_pieces)
 }
 END_TEST
 
-START_TEST(reads_no_more_at_a_time_than_it_is_told)
+START_TEST(reads_a_bounded_amount_at_a_time)
 {
 	size_t n = 0;
 	char *text = malloc(1 << 20);
@@ -126,7 +126,7 @@ START_TEST(says_that_a_process_is_gone)
 }
 END_TEST
 
-START_TEST(finds_what_the_kernel_says_of_this_process)
+START_TEST(finds_the_libraries_of_this_process)
 {
 	ck_assert_int_eq(mapped_search_begin(&search, "", getpid(), libc_name_at), 0);
 	ck_assert_int_eq(mapped_search_step(&search, SIZE_MAX), MAPPED_YES);
@@ -140,9 +140,9 @@ static const struct unit_test tests[] = {
 	UNIT_TEST(finds_a_library_by_its_second_name),
 	UNIT_TEST(does_not_find_libraries_of_other_names),
 	UNIT_TEST(finds_a_name_that_lies_across_two_pieces),
-	UNIT_TEST(reads_no_more_at_a_time_than_it_is_told),
+	UNIT_TEST(reads_a_bounded_amount_at_a_time),
 	UNIT_TEST(says_that_a_process_is_gone),
-	UNIT_TEST(finds_what_the_kernel_says_of_this_process),
+	UNIT_TEST(finds_the_libraries_of_this_process),
 	{NULL},
 };
 

@@ -22,7 +22,7 @@ static const char *format(const char *text)
 	return monitor_text_format(&s, line, sizeof line) ? line : "";
 }
 
-START_TEST(reads_what_the_server_says)
+START_TEST(reads_every_line_of_the_servers_text)
 {
 	struct monitor_sample s = parse(
 		"Program: train (pid 42), measured for 2.0 s\n"
@@ -57,7 +57,7 @@ START_TEST(reads_what_the_server_says)
 }
 END_TEST
 
-START_TEST(a_name_may_look_like_what_follows_it)
+START_TEST(a_name_may_contain_a_pid_in_brackets)
 {
 	struct monitor_sample s = parse("Program: a (pid 1), x (pid 42), measured for 1.0 s\n");
 
@@ -92,7 +92,7 @@ START_TEST(unusable_numbers_are_unknown)
 }
 END_TEST
 
-START_TEST(a_line_has_what_is_known)
+START_TEST(a_line_has_only_known_values)
 {
 	ck_assert_str_eq(
 		format("Program: train (pid 42), measured for 2.0 s\nCPU: 3.0 %, of 8 processors\n"
@@ -106,11 +106,11 @@ START_TEST(a_line_has_what_is_known)
 END_TEST
 
 static const struct unit_test tests[] = {
-	UNIT_TEST(reads_what_the_server_says),
-	UNIT_TEST(a_name_may_look_like_what_follows_it),
+	UNIT_TEST(reads_every_line_of_the_servers_text),
+	UNIT_TEST(a_name_may_contain_a_pid_in_brackets),
 	UNIT_TEST(missing_lines_are_unknown),
 	UNIT_TEST(unusable_numbers_are_unknown),
-	UNIT_TEST(a_line_has_what_is_known),
+	UNIT_TEST(a_line_has_only_known_values),
 	{NULL},
 };
 

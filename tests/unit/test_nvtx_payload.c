@@ -137,7 +137,7 @@ START_TEST(no_field_is_aligned_to_more_than_the_program_says)
 }
 END_TEST
 
-START_TEST(offsets_may_be_said)
+START_TEST(explicit_offsets_are_obeyed)
 {
 	static const struct nvtx_entry entries[] = {
 		{.type = NVTX_TYPE_INT32, .name = "a", .offset = 8},
@@ -167,7 +167,7 @@ START_TEST(small_floats_are_read)
 }
 END_TEST
 
-START_TEST(a_struct_within_is_its_fields)
+START_TEST(a_nested_struct_becomes_its_fields)
 {
 	static const struct nvtx_entry two[] = {
 		ENTRY(NVTX_TYPE_INT8, "x"), ENTRY(NVTX_TYPE_INT32, "y")};
@@ -380,9 +380,9 @@ END_TEST
 static const struct unit_test tests[] = {
 	UNIT_TEST(fields_lie_where_c_puts_them),
 	UNIT_TEST(no_field_is_aligned_to_more_than_the_program_says),
-	UNIT_TEST(offsets_may_be_said),
+	UNIT_TEST(explicit_offsets_are_obeyed),
 	UNIT_TEST(small_floats_are_read),
-	UNIT_TEST(a_struct_within_is_its_fields),
+	UNIT_TEST(a_nested_struct_becomes_its_fields),
 	UNIT_TEST(lists_are_texts),
 	UNIT_TEST(a_negative_count_is_an_empty_list),
 	UNIT_TEST(entries_beyond_the_payload_are_not_read),

@@ -38,7 +38,7 @@ static void *add_all(void *unused)
 	return unused;
 }
 
-START_TEST(threads_find_what_one_of_them_has_put_there)
+START_TEST(threads_share_each_added_item)
 {
 	struct shelf_item *found[N_ITEMS];
 	pthread_t threads[N_THREADS];
@@ -61,7 +61,7 @@ START_TEST(threads_find_what_one_of_them_has_put_there)
 }
 END_TEST
 
-START_TEST(a_place_leads_back)
+START_TEST(a_place_leads_back_to_its_bytes)
 {
 	char *p = store_take(100);
 	char *q = store_take(100);
@@ -111,7 +111,7 @@ START_TEST(a_string_belongs_to_its_domain)
 }
 END_TEST
 
-START_TEST(a_category_is_called_what_it_was_called_last)
+START_TEST(a_category_has_its_latest_name)
 {
 	const struct nvtx_domain *domain = nvtx_domain_get("lib");
 
@@ -150,11 +150,11 @@ START_TEST(wide_texts_become_utf8)
 END_TEST
 
 static const struct unit_test tests[] = {
-	UNIT_TEST(threads_find_what_one_of_them_has_put_there),
-	UNIT_TEST(a_place_leads_back),
+	UNIT_TEST(threads_share_each_added_item),
+	UNIT_TEST(a_place_leads_back_to_its_bytes),
 	UNIT_TEST(store_is_bounded),
 	UNIT_TEST(a_string_belongs_to_its_domain),
-	UNIT_TEST(a_category_is_called_what_it_was_called_last),
+	UNIT_TEST(a_category_has_its_latest_name),
 	UNIT_TEST(wide_texts_become_utf8),
 	{NULL},
 };

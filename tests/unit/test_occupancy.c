@@ -88,7 +88,7 @@ static struct occupancy find(const struct device_info *info, uint16_t block)
 	return occupancy_find(info, &kernel);
 }
 
-START_TEST(says_what_the_vendors_calculator_says)
+START_TEST(equals_the_result_of_the_vendors_calculator)
 {
 	struct device_kernel kernel = {
 		.block = {rows[_i].block, 1, 1},
@@ -164,7 +164,7 @@ START_TEST(survives_any_numbers)
 END_TEST
 
 static const struct unit_test tests[] = {
-	UNIT_LOOP(says_what_the_vendors_calculator_says, sizeof rows / sizeof *rows),
+	UNIT_LOOP(equals_the_result_of_the_vendors_calculator, sizeof rows / sizeof *rows),
 	UNIT_TEST(counts_all_threads_of_a_block),
 	UNIT_TEST(knows_nothing_of_an_unknown_device),
 	UNIT_TEST(takes_a_newer_device_for_the_newest),

@@ -56,7 +56,7 @@ static __attribute__((noinline)) void leave_by_longjmp(void)
 	}
 }
 
-START_TEST(drops_what_a_longjmp_left_open)
+START_TEST(drops_spans_that_a_longjmp_left_open)
 {
 	{
 		PTAP_SPAN("outer");
@@ -223,7 +223,7 @@ END_TEST
 
 static const struct unit_test tests[] = {
 	UNIT_TEST(records_the_depth_of_nesting),
-	UNIT_TEST(drops_what_a_longjmp_left_open),
+	UNIT_TEST(drops_spans_that_a_longjmp_left_open),
 	UNIT_TEST(counts_spans_that_end_after_the_one_around_them),
 	UNIT_TEST(keeps_a_span_open_that_another_thread_ends),
 	UNIT_TEST(ignores_an_end_without_a_begin),

@@ -57,7 +57,7 @@ static const Proftap__V1__ProcessSpans *read_spans(void)
 	return spans.reply.processes[0];
 }
 
-START_TEST(arguments_and_ages_of_what_is_open)
+START_TEST(open_spans_have_arguments_and_ages)
 {
 	const Proftap__V1__ProcessSpans *p;
 	const Proftap__V1__OpenSpan *span;
@@ -99,7 +99,7 @@ START_TEST(a_thread_that_is_not_in_this_recording_has_none)
 }
 END_TEST
 
-START_TEST(a_depth_that_cannot_be_is_none)
+START_TEST(an_impossible_depth_has_no_spans)
 {
 	PTAP_SPAN("one");
 	atomic_store(&fixture_ring(0)->depth, RECORD_MAX_DEPTH + 1);
@@ -200,9 +200,9 @@ START_TEST(a_stack_that_changes_is_whole_or_marked)
 END_TEST
 
 static const struct unit_test tests[] = {
-	UNIT_TEST(arguments_and_ages_of_what_is_open),
+	UNIT_TEST(open_spans_have_arguments_and_ages),
 	UNIT_TEST(a_thread_that_is_not_in_this_recording_has_none),
-	UNIT_TEST(a_depth_that_cannot_be_is_none),
+	UNIT_TEST(an_impossible_depth_has_no_spans),
 	UNIT_TEST(a_torn_entry_is_marked),
 	UNIT_TEST(a_frame_with_too_many_slots_is_left_out),
 	UNIT_LOOP(survives_noise, 8),

@@ -248,7 +248,7 @@ START_TEST(names_the_nearest_key_of_unknown_ones)
 }
 END_TEST
 
-START_TEST(refuses_what_is_not_key_and_value)
+START_TEST(refuses_texts_without_key_and_value)
 {
 	struct diag d = DIAG_INIT;
 
@@ -389,7 +389,7 @@ START_TEST(numbers_may_count_as_others)
 }
 END_TEST
 
-START_TEST(says_what_has_no_effect)
+START_TEST(warns_of_options_without_effect)
 {
 	struct diag d = DIAG_INIT;
 
@@ -507,13 +507,13 @@ static const struct unit_test tests[] = {
 	UNIT_TEST(lets_the_last_value_win),
 	UNIT_TEST(names_key_value_and_range_of_bad_values),
 	UNIT_TEST(names_the_nearest_key_of_unknown_ones),
-	UNIT_TEST(refuses_what_is_not_key_and_value),
+	UNIT_TEST(refuses_texts_without_key_and_value),
 	UNIT_TEST(passes_unknown_plain_keys_through_with_a_warning),
 	UNIT_TEST(names_the_key_that_an_unknown_one_is_near_to),
 	UNIT_TEST(says_that_there_is_no_tpu),
 	UNIT_TEST(has_the_keys_of_jax),
 	UNIT_TEST(numbers_may_count_as_others),
-	UNIT_TEST(says_what_has_no_effect),
+	UNIT_TEST(warns_of_options_without_effect),
 	UNIT_TEST(words_are_of_a_list),
 	UNIT_TEST(names_each_key_that_is_misspelled),
 	UNIT_TEST(takes_wire_values_of_the_right_type_only),

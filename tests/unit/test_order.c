@@ -123,7 +123,7 @@ START_TEST(orders_random_trees_with_losses)
 END_TEST
 
 /* The records form no tree, because a clock went back, or a program writes at random. */
-START_TEST(orders_what_does_not_nest)
+START_TEST(orders_spans_that_do_not_nest)
 {
 	srand((unsigned)_i);
 	for (int i = 0; i < 500; i++) {
@@ -208,7 +208,7 @@ END_TEST
 static const struct unit_test tests[] = {
 	UNIT_LOOP(orders_random_trees, 20),
 	UNIT_LOOP(orders_random_trees_with_losses, 20),
-	UNIT_LOOP(orders_what_does_not_nest, 10),
+	UNIT_LOOP(orders_spans_that_do_not_nest, 10),
 	UNIT_TEST(puts_parents_before_children_of_the_same_time),
 	UNIT_TEST(puts_an_instant_behind_the_parent_that_began_with_it),
 	UNIT_TEST(puts_an_instant_at_the_end_behind_the_span),

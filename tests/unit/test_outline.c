@@ -149,7 +149,7 @@ START_TEST(counters_of_two_planes_are_two)
 }
 END_TEST
 
-START_TEST(counts_what_the_whole_trace_counts)
+START_TEST(totals_equal_those_of_the_whole_trace)
 {
 	struct report_totals expected;
 
@@ -269,7 +269,7 @@ START_TEST(events_without_a_time_are_left_out_with_a_warning)
 END_TEST
 
 /* The decoder gives the same messages, too, and they name no file. */
-START_TEST(refuses_what_does_not_decode)
+START_TEST(refuses_a_truncated_trace)
 {
 	struct diag of_decoder = DIAG_INIT;
 	struct diag d = DIAG_INIT;
@@ -289,7 +289,7 @@ START_TEST(refuses_what_does_not_decode)
 }
 END_TEST
 
-START_TEST(ends_when_it_is_told_to)
+START_TEST(ends_when_its_callback_stops)
 {
 	add_many();
 	encode();
@@ -303,15 +303,15 @@ static const struct unit_test tests[] = {
 	UNIT_TEST(totals_tell_spans_from_counters),
 	UNIT_TEST(totals_tell_async_spans_from_threads),
 	UNIT_TEST(counters_of_two_planes_are_two),
-	UNIT_TEST(counts_what_the_whole_trace_counts),
+	UNIT_TEST(totals_equal_those_of_the_whole_trace),
 	UNIT_TEST(keeps_facts_and_no_events),
 	UNIT_LOOP(tells_how_long_the_recording_was, 2),
 	UNIT_LOOP(times_that_no_clock_has_are_unknown, 2),
 	UNIT_TEST(a_broken_stat_of_a_name_is_refused),
 	UNIT_TEST(texts_of_events_are_not_kept),
 	UNIT_TEST(events_without_a_time_are_left_out_with_a_warning),
-	UNIT_TEST(refuses_what_does_not_decode),
-	UNIT_TEST(ends_when_it_is_told_to),
+	UNIT_TEST(refuses_a_truncated_trace),
+	UNIT_TEST(ends_when_its_callback_stops),
 	{NULL},
 };
 

@@ -230,7 +230,7 @@ START_TEST(does_not_take_a_socket_that_vanished_for_a_remote_one)
 }
 END_TEST
 
-START_TEST(refuses_what_is_no_connection)
+START_TEST(refuses_descriptors_that_are_no_connection)
 {
 	uid_t uid = 12345;
 
@@ -263,7 +263,7 @@ static const struct unit_test tests[] = {
 	UNIT_TEST(does_not_trust_a_socket_that_was_reset),
 	UNIT_TEST(does_not_trust_a_socket_without_an_owner),
 	UNIT_LOOP(does_not_take_a_socket_that_vanished_for_a_remote_one, 4),
-	UNIT_TEST(refuses_what_is_no_connection),
+	UNIT_TEST(refuses_descriptors_that_are_no_connection),
 	{NULL},
 };
 

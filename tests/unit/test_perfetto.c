@@ -515,7 +515,7 @@ START_TEST(bundles_hold_the_packets)
 }
 END_TEST
 
-START_TEST(threads_do_not_show)
+START_TEST(number_of_threads_does_not_change_the_output)
 {
 	size_t n_one;
 	size_t n_many;
@@ -578,7 +578,7 @@ static const struct unit_test counters_tests[] = {
 
 static const struct unit_test bundles_tests[] = {
 	UNIT_TEST(bundles_hold_the_packets),
-	UNIT_TEST(threads_do_not_show),
+	UNIT_TEST(number_of_threads_does_not_change_the_output),
 	{NULL},
 };
 

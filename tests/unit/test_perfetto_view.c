@@ -76,7 +76,7 @@ START_TEST(one_gib_is_served)
 }
 END_TEST
 
-START_TEST(more_is_not_and_trace_processor_is_named)
+START_TEST(more_than_one_gib_is_refused_with_a_remedy)
 {
 	ck_assert_str_eq(show(1, (UINT64_C(1) << 30) + 1),
 		"logs/run: 1073741825 bytes are too many for a browser: show less of the trace "
@@ -100,7 +100,7 @@ END_TEST
 
 static const struct unit_test tests[] = {
 	UNIT_TEST(one_gib_is_served),
-	UNIT_TEST(more_is_not_and_trace_processor_is_named),
+	UNIT_TEST(more_than_one_gib_is_refused_with_a_remedy),
 	UNIT_TEST(twenty_million_events_are_served_and_no_more),
 	{NULL},
 };

@@ -149,7 +149,7 @@ START_TEST(plain_records_equal_those_of_the_long_way)
 END_TEST
 
 /* There are more records than are taken at a time. */
-START_TEST(takes_all_in_the_end)
+START_TEST(takes_more_records_than_fit_at_a_time)
 {
 	for (uint64_t i = 0; i < 10000; i++)
 		log_put(thread_log, RECORD_SPAN, ids[0], 5000 + i * 4, 4, 0, 0);
@@ -174,7 +174,7 @@ END_TEST
 
 static const struct unit_test tests[] = {
 	UNIT_LOOP(plain_records_equal_those_of_the_long_way, 20),
-	UNIT_TEST(takes_all_in_the_end),
+	UNIT_TEST(takes_more_records_than_fit_at_a_time),
 	UNIT_TEST(leaves_names_that_are_new),
 	{NULL},
 };

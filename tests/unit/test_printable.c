@@ -20,7 +20,7 @@ static void expect(const char *text, const char *clean)
 	ck_assert_str_eq(copy, clean);
 }
 
-START_TEST(keeps_what_can_be_read)
+START_TEST(keeps_readable_characters)
 {
 	expect("", "");
 	expect("plain ~", "plain ~");
@@ -38,7 +38,7 @@ START_TEST(replaces_control_characters)
 }
 END_TEST
 
-START_TEST(replaces_what_reorders_the_line)
+START_TEST(replaces_characters_that_reorder_the_line)
 {
 	expect("a\xe2\x80\xaa\xe2\x80\xae.", "a??.");
 	expect("\xe2\x81\xa6\xe2\x81\xa9", "??");
@@ -70,7 +70,7 @@ static void expect_said(const char *said, const char *expected)
 		expect_said(d.text, expected);                       \
 	} while (0)
 
-START_TEST(marks_what_is_cut)
+START_TEST(marks_words_that_are_cut)
 {
 	char text[600];
 
@@ -140,11 +140,11 @@ START_TEST(errors_are_one_clean_line)
 END_TEST
 
 static const struct unit_test tests[] = {
-	UNIT_TEST(keeps_what_can_be_read),
+	UNIT_TEST(keeps_readable_characters),
 	UNIT_TEST(replaces_control_characters),
-	UNIT_TEST(replaces_what_reorders_the_line),
+	UNIT_TEST(replaces_characters_that_reorder_the_line),
 	UNIT_TEST(replaces_bytes_of_no_character),
-	UNIT_TEST(marks_what_is_cut),
+	UNIT_TEST(marks_words_that_are_cut),
 	UNIT_TEST(writes_numbers_as_printf_does),
 	UNIT_TEST(keeps_the_widths_of_words),
 	UNIT_TEST(tells_the_length_of_a_character),

@@ -45,7 +45,7 @@ START_TEST(reads_stat_whatever_the_name)
 }
 END_TEST
 
-START_TEST(refuses_what_is_no_stat)
+START_TEST(refuses_malformed_stat_lines)
 {
 	static const char *const texts[] = {"", "4242", "4242 (server", "4242 (server)",
 		"4242 (server) S", "4242 (server) S 1 2 3 4 5 6 7 8 9 10 11", ")", "()()()",
@@ -131,7 +131,7 @@ END_TEST
 static const struct unit_test tests[] = {
 	UNIT_TEST(resident_pages_are_those_that_the_kernel_counts),
 	UNIT_TEST(reads_stat_whatever_the_name),
-	UNIT_TEST(refuses_what_is_no_stat),
+	UNIT_TEST(refuses_malformed_stat_lines),
 	UNIT_TEST(reads_io),
 	UNIT_TEST(reads_schedstat),
 	UNIT_TEST(reads_a_file_up_to_the_buffer),

@@ -127,7 +127,7 @@ START_TEST(ranges_above_one_that_ends_go_on_beside_it)
 }
 END_TEST
 
-START_TEST(a_full_ring_does_not_mix_up_what_is_open)
+START_TEST(a_full_ring_does_not_mix_up_open_ranges)
 {
 	push(1, "a");
 	push(2, "b");
@@ -248,7 +248,7 @@ static const struct unit_test tests[] = {
 	UNIT_TEST(a_name_that_found_no_room_is_copied),
 	UNIT_TEST(an_end_closes_the_innermost_range_of_its_owner),
 	UNIT_TEST(ranges_above_one_that_ends_go_on_beside_it),
-	UNIT_TEST(a_full_ring_does_not_mix_up_what_is_open),
+	UNIT_TEST(a_full_ring_does_not_mix_up_open_ranges),
 	UNIT_TEST(an_end_without_a_begin_closes_nothing),
 	UNIT_TEST(a_span_above_a_range_that_ends_is_dropped),
 	UNIT_TEST(spans_and_ranges_nest),

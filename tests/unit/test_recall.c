@@ -58,7 +58,7 @@ static size_t write_all(void)
 	return drained.drain.n_logs ? drained.drain.logs[0]->n_entries : 0;
 }
 
-START_TEST(devices_and_streams_are_said_as_they_were_said_last)
+START_TEST(latest_facts_of_devices_and_streams_are_recalled)
 {
 	struct device_entry info = make(DEVICE_INFO, 0);
 	struct device_entry stream = make(DEVICE_STREAM, 0);
@@ -140,7 +140,7 @@ START_TEST(more_streams_than_there_is_room_for_are_left_out)
 }
 END_TEST
 
-START_TEST(the_next_capture_knows_nothing_of_it)
+START_TEST(forgotten_facts_are_not_recalled)
 {
 	struct device_entry e = make(DEVICE_INFO, 0);
 
@@ -174,12 +174,12 @@ START_TEST(each_request_repeats_the_facts_once)
 END_TEST
 
 static const struct unit_test tests[] = {
-	UNIT_TEST(devices_and_streams_are_said_as_they_were_said_last),
+	UNIT_TEST(latest_facts_of_devices_and_streams_are_recalled),
 	UNIT_TEST(first_and_last_pair_of_a_collectors_clock_are_recalled),
 	UNIT_TEST(two_collectors_devices_or_contexts_are_two),
 	UNIT_TEST(events_are_not_recalled),
 	UNIT_TEST(more_streams_than_there_is_room_for_are_left_out),
-	UNIT_TEST(the_next_capture_knows_nothing_of_it),
+	UNIT_TEST(forgotten_facts_are_not_recalled),
 	UNIT_TEST(each_request_repeats_the_facts_once),
 	{NULL},
 };

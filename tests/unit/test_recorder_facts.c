@@ -68,7 +68,7 @@ START_TEST(other_traces_have_no_facts)
 }
 END_TEST
 
-START_TEST(says_that_all_is_there)
+START_TEST(says_that_nothing_was_overwritten)
 {
 	add_process(1, 0, 0);
 	expect_text(0, "  nothing was overwritten before the snapshot\n");
@@ -76,7 +76,7 @@ START_TEST(says_that_all_is_there)
 END_TEST
 
 /* The shortest time of all processes counts. A process that overwrote nothing does not count. */
-START_TEST(says_how_far_all_reach)
+START_TEST(says_how_far_back_every_thread_reaches)
 {
 	add_process(1, 1000, 3000000);
 	add_process(2, 234, 1500000);
@@ -87,7 +87,7 @@ START_TEST(says_how_far_all_reach)
 END_TEST
 
 /* Nothing was overwritten, but memory did not suffice for all. */
-START_TEST(says_how_far_memory_reached)
+START_TEST(says_how_far_back_the_memory_reached)
 {
 	add_process(1, 0, 3000000);
 	expect_text(0, "  the snapshot has at least the last 3.0 ms of each thread\n");
@@ -96,7 +96,7 @@ START_TEST(says_how_far_memory_reached)
 END_TEST
 
 /* The ring overwrote only records older than the request. */
-START_TEST(says_that_all_that_was_asked_for_is_there)
+START_TEST(says_that_the_requested_time_is_complete)
 {
 	static const char text[] =
 		"  the snapshot has the last 500 ms of each thread; 1,000 annotations were "
@@ -154,10 +154,10 @@ static void tear_down(void)
 
 static const struct unit_test tests[] = {
 	UNIT_TEST(other_traces_have_no_facts),
-	UNIT_TEST(says_that_all_is_there),
-	UNIT_TEST(says_how_far_all_reach),
-	UNIT_TEST(says_how_far_memory_reached),
-	UNIT_TEST(says_that_all_that_was_asked_for_is_there),
+	UNIT_TEST(says_that_nothing_was_overwritten),
+	UNIT_TEST(says_how_far_back_every_thread_reaches),
+	UNIT_TEST(says_how_far_back_the_memory_reached),
+	UNIT_TEST(says_that_the_requested_time_is_complete),
 	UNIT_TEST(names_no_length_when_only_ended_threads_lost_some),
 	UNIT_TEST(scripts_get_numbers),
 	{NULL},

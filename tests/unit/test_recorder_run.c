@@ -131,7 +131,7 @@ START_TEST(last_check_of_a_dead_program_counts)
 END_TEST
 
 /* An ending process shows nothing, which could be taken for fewer rights. */
-START_TEST(a_look_in_the_middle_of_its_death_does_not)
+START_TEST(a_check_during_the_programs_death_does_not_count)
 {
 	note_rights(0, false);
 	note_rights(-EACCES, true);
@@ -240,7 +240,7 @@ static const struct unit_test tests[] = {
 	UNIT_TEST(a_run_that_was_not_written_is_trouble_until_one_is),
 	UNIT_TEST(live_program_that_gave_up_its_rights_writes_no_run),
 	UNIT_LOOP(last_check_of_a_dead_program_counts, 2),
-	UNIT_TEST(a_look_in_the_middle_of_its_death_does_not),
+	UNIT_TEST(a_check_during_the_programs_death_does_not_count),
 	UNIT_TEST(death_right_before_the_run_does_not_matter),
 	UNIT_LOOP(rights_given_up_before_are_not_regained, 2),
 	{NULL},

@@ -45,7 +45,7 @@ START_TEST(is_off_unless_somebody_asks)
 }
 END_TEST
 
-START_TEST(the_program_asks)
+START_TEST(the_program_switches_the_recorder_on)
 {
 	ck_assert_int_eq(find(1, "a=1,b=2\nc=3", NULL), 0);
 	expect(true, "a=1\nb=2\nc=3\n");
@@ -54,7 +54,7 @@ START_TEST(the_program_asks)
 }
 END_TEST
 
-START_TEST(the_environment_asks)
+START_TEST(the_environment_switches_the_recorder_on)
 {
 	ck_assert_int_eq(find(0, NULL, "1"), 0);
 	expect(true, "");
@@ -63,7 +63,7 @@ START_TEST(the_environment_asks)
 }
 END_TEST
 
-START_TEST(the_environment_comes_last)
+START_TEST(options_of_the_environment_come_last)
 {
 	ck_assert_int_eq(find(0, "a=1", "1"), 0);
 	expect(true, "a=1\n");
@@ -72,7 +72,7 @@ START_TEST(the_environment_comes_last)
 }
 END_TEST
 
-START_TEST(says_what_the_variable_must_be)
+START_TEST(a_bad_variable_is_refused_with_the_valid_values)
 {
 	ck_assert_int_eq(find(0, NULL, "yes"), -EINVAL);
 	ck_assert_str_eq(
@@ -102,10 +102,10 @@ END_TEST
 
 static const struct unit_test tests[] = {
 	UNIT_TEST(is_off_unless_somebody_asks),
-	UNIT_TEST(the_program_asks),
-	UNIT_TEST(the_environment_asks),
-	UNIT_TEST(the_environment_comes_last),
-	UNIT_TEST(says_what_the_variable_must_be),
+	UNIT_TEST(the_program_switches_the_recorder_on),
+	UNIT_TEST(the_environment_switches_the_recorder_on),
+	UNIT_TEST(options_of_the_environment_come_last),
+	UNIT_TEST(a_bad_variable_is_refused_with_the_valid_values),
 	UNIT_TEST(options_have_a_bound),
 	{NULL},
 };

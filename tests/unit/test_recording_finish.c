@@ -78,7 +78,7 @@ static void finish(void)
 	recording_deinit(&recording);
 }
 
-START_TEST(a_flight_recorder_is_looked_after)
+START_TEST(a_flight_recorder_is_read_while_a_trace_is_encoded)
 {
 	atomic_store(&patience_ns, 20 * NS_PER_S);
 	record(1);
@@ -97,7 +97,7 @@ START_TEST(recording_without_a_recorder_ends_at_once)
 END_TEST
 
 /* The recorder's content is kept for later clients: see recorder_end.h. */
-START_TEST(a_program_that_is_gone_is_looked_after_later)
+START_TEST(a_recorder_of_an_ended_program_is_not_visited)
 {
 	atomic_store(&patience_ns, 20 * NS_PER_MS);
 	record(1);
@@ -108,9 +108,9 @@ START_TEST(a_program_that_is_gone_is_looked_after_later)
 END_TEST
 
 static const struct unit_test tests[] = {
-	UNIT_TEST(a_flight_recorder_is_looked_after),
+	UNIT_TEST(a_flight_recorder_is_read_while_a_trace_is_encoded),
 	UNIT_TEST(recording_without_a_recorder_ends_at_once),
-	UNIT_TEST(a_program_that_is_gone_is_looked_after_later),
+	UNIT_TEST(a_recorder_of_an_ended_program_is_not_visited),
 	{NULL},
 };
 

@@ -53,7 +53,7 @@ START_TEST(the_same_rights_are_enough)
 }
 END_TEST
 
-START_TEST(fewer_rights_are_not)
+START_TEST(different_rights_are_refused)
 {
 	ck_assert_int_eq(check_that("7\t8\t7\t7", "5 6 ", "0000000000000003", "0"), -EACCES);
 	ck_assert_ptr_nonnull(strstr(d.text, "changed its user"));
@@ -76,7 +76,7 @@ START_TEST(unreadable_process_is_refused)
 }
 END_TEST
 
-START_TEST(another_root_directory_is_not)
+START_TEST(another_root_directory_is_refused)
 {
 	fake_root_write("/proc/42/root/file", "");
 	fake_root_write("/proc/self/root/file", "");
@@ -89,7 +89,7 @@ END_TEST
  * After unshare(2) the server does not see what the program mounts, and capabilities in the
  * program's new user namespace do not count in that of the server.
  */
-START_TEST(another_namespace_is_not)
+START_TEST(another_namespace_is_refused)
 {
 	static const char *const names[] = {"mnt", "user"};
 	char path[64];
@@ -135,7 +135,7 @@ static int compare_with(const char *uid, const char *capabilities, const char *s
 	return rights_compare(fake_root, 42, &d);
 }
 
-START_TEST(a_stranger_has_the_same_if_all_can_be_seen)
+START_TEST(equal_rights_of_a_visible_stranger_are_enough)
 {
 	show_places(N_PLACES);
 	ck_assert_int_eq(compare_with("7\t7\t7\t7", "0000000000000003", "0"), 0);
@@ -155,7 +155,7 @@ START_TEST(hidden_namespace_of_a_stranger_counts_as_another)
 END_TEST
 
 /* Two filters cannot be compared. */
-START_TEST(a_stranger_with_a_filter_is_another)
+START_TEST(seccomp_filters_of_a_stranger_count_as_different)
 {
 	show_places(N_PLACES);
 	write_status("self", "7\t7\t7\t7", "5 6 ", "0000000000000003", "2");
@@ -174,13 +174,13 @@ END_TEST
 
 static const struct unit_test tests[] = {
 	UNIT_TEST(the_same_rights_are_enough),
-	UNIT_TEST(fewer_rights_are_not),
+	UNIT_TEST(different_rights_are_refused),
 	UNIT_TEST(unreadable_process_is_refused),
-	UNIT_TEST(another_root_directory_is_not),
-	UNIT_LOOP(another_namespace_is_not, 2),
-	UNIT_TEST(a_stranger_has_the_same_if_all_can_be_seen),
+	UNIT_TEST(another_root_directory_is_refused),
+	UNIT_LOOP(another_namespace_is_refused, 2),
+	UNIT_TEST(equal_rights_of_a_visible_stranger_are_enough),
 	UNIT_LOOP(hidden_namespace_of_a_stranger_counts_as_another, (int)N_PLACES),
-	UNIT_TEST(a_stranger_with_a_filter_is_another),
+	UNIT_TEST(seccomp_filters_of_a_stranger_count_as_different),
 	UNIT_TEST(this_process_has_the_rights_of_this_process),
 	{NULL},
 };

@@ -135,7 +135,7 @@ START_TEST(drops_an_entry_that_fits_only_in_part)
 END_TEST
 
 /* Wherever the reader is in a segment, no slot that it has not taken is overwritten. */
-START_TEST(drops_what_the_reader_has_no_room_for)
+START_TEST(never_overwrites_slots_that_were_not_read)
 {
 	uint64_t tail;
 
@@ -276,7 +276,7 @@ static const struct unit_test tests[] = {
 	UNIT_TEST(begins_each_capture_without_open_spans_and_losses),
 	UNIT_TEST(drops_new_records_when_full_and_counts_them),
 	UNIT_TEST(drops_an_entry_that_fits_only_in_part),
-	UNIT_TEST(drops_what_the_reader_has_no_room_for),
+	UNIT_TEST(never_overwrites_slots_that_were_not_read),
 	UNIT_TEST(counts_losses_by_thread),
 	UNIT_TEST(keeps_entries_whole_across_the_wrap),
 	UNIT_TEST(keeps_numbers_whole_across_the_wrap),

@@ -283,7 +283,7 @@ static void visit_for_a_while(int changes_mode)
  * The capture begins before the writers' first entry, so that all entries can be counted. If |_i|,
  * the rings' mode also changes to and fro.
  */
-START_TEST(a_capture_meanwhile_counts_what_it_did_not_get)
+START_TEST(a_capture_of_a_flood_counts_missed_records)
 {
 	uint64_t n_found = 0;
 	uint64_t n_emitted;
@@ -355,7 +355,7 @@ END_TEST
 static const struct unit_test tests[] = {
 	UNIT_LOOP(no_picture_has_a_torn_entry, 3),
 	UNIT_LOOP(each_picture_has_every_span_of_its_instant_once, 2),
-	UNIT_LOOP(a_capture_meanwhile_counts_what_it_did_not_get, 2),
+	UNIT_LOOP(a_capture_of_a_flood_counts_missed_records, 2),
 	UNIT_TEST(a_capture_over_a_flood_knows_where_it_began),
 	{NULL},
 };

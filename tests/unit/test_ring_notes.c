@@ -87,7 +87,7 @@ static void be_idle(uint64_t ticks)
 	pass(ticks - ticks / 3);
 }
 
-START_TEST(a_snapshot_dates_what_idle_threads_wrote)
+START_TEST(a_snapshot_dates_records_of_idle_threads)
 {
 	for (size_t rate = 0; rate < 2; rate++) {
 		recorder_stop(&recorder);
@@ -195,7 +195,7 @@ static void write_many(void)
 }
 
 /* Notes about overwritten records do not matter. */
-START_TEST(a_thread_that_overwrites_has_all_that_is_there)
+START_TEST(a_thread_that_overwrites_keeps_its_ring_dated)
 {
 	size_t n_found;
 
@@ -264,7 +264,7 @@ END_TEST
 /*
  * In a capture over the recorder, spans that began before the capture are left out, however early.
  */
-START_TEST(a_capture_has_nothing_that_began_before)
+START_TEST(a_capture_leaves_out_spans_that_began_before)
 {
 	struct drain_budget budget = {.max_bytes = 64u << 20};
 	struct timeline timeline;
@@ -310,16 +310,16 @@ START_TEST(a_capture_has_nothing_that_began_before)
 END_TEST
 
 static const struct unit_test tests[] = {
-	UNIT_LOOP(a_snapshot_dates_what_idle_threads_wrote, N_IDLE),
+	UNIT_LOOP(a_snapshot_dates_records_of_idle_threads, N_IDLE),
 	UNIT_LOOP(a_span_may_be_longer_than_a_lap, N_IDLE),
 	UNIT_LOOP(records_of_an_ended_thread_keep_their_time, N_IDLE),
 	UNIT_TEST(undatable_records_are_counted),
 	UNIT_TEST(a_thread_that_writes_seldom_has_a_bound),
-	UNIT_TEST(a_thread_that_overwrites_has_all_that_is_there),
+	UNIT_TEST(a_thread_that_overwrites_keeps_its_ring_dated),
 	UNIT_LOOP(records_older_than_the_recorder_are_left_out, N_IDLE),
 	UNIT_LOOP(a_new_thread_needs_no_note, N_IDLE),
 	UNIT_LOOP(a_large_snapshot_is_dated_too, N_IDLE),
-	UNIT_LOOP(a_capture_has_nothing_that_began_before, N_IDLE),
+	UNIT_LOOP(a_capture_leaves_out_spans_that_began_before, N_IDLE),
 	{NULL},
 };
 

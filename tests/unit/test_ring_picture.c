@@ -93,7 +93,7 @@ static void check(void)
 	pictured_check(0, word, n_written);
 }
 
-START_TEST(shows_what_there_is_before_anything_is_overwritten)
+START_TEST(shows_all_entries_before_anything_is_overwritten)
 {
 	struct pictured p;
 
@@ -285,7 +285,7 @@ static void look_while_it_writes(uint32_t n)
 	pictured_free(&p);
 }
 
-START_TEST(throws_away_what_was_overwritten_meanwhile)
+START_TEST(throws_away_entries_overwritten_meanwhile)
 {
 	if (_i)
 		after_copy = write_meanwhile;
@@ -439,7 +439,7 @@ static void mark_what_is_not_copied(void)
 }
 
 /* The target changes its ring's limit or marks while a picture is taken. */
-START_TEST(does_not_trust_what_it_was_told_before)
+START_TEST(a_limit_or_mark_that_changes_breaks_the_picture)
 {
 	struct pictured p;
 
@@ -492,7 +492,7 @@ START_TEST(survives_noise)
 END_TEST
 
 static const struct unit_test tcase_tests[] = {
-	UNIT_TEST(shows_what_there_is_before_anything_is_overwritten),
+	UNIT_TEST(shows_all_entries_before_anything_is_overwritten),
 	UNIT_RANGE(keeps_whole_entries_at_every_position, 1, MAX_SLOTS + 1),
 	UNIT_TEST(keeps_whole_entries_of_all_lengths),
 	UNIT_TEST(keeps_the_newest_that_there_is_memory_for),
@@ -502,13 +502,13 @@ static const struct unit_test tcase_tests[] = {
 	UNIT_TEST(overwrites_at_the_next_limit_and_stops_there),
 	UNIT_LOOP(has_a_span_that_ends_at_a_boundary_once, 8),
 	UNIT_TEST(shows_the_same_to_each_look),
-	UNIT_LOOP(does_not_trust_what_it_was_told_before, 2),
+	UNIT_LOOP(a_limit_or_mark_that_changes_breaks_the_picture, 2),
 	UNIT_LOOP(survives_noise, 4),
 	{NULL},
 };
 
 static const struct unit_test meanwhile_tests[] = {
-	UNIT_LOOP(throws_away_what_was_overwritten_meanwhile, 2),
+	UNIT_LOOP(throws_away_entries_overwritten_meanwhile, 2),
 	UNIT_TEST(counts_all_when_nothing_is_left),
 	UNIT_LOOP(has_a_span_that_ends_meanwhile_once,
 		sizeof looks_at_three / sizeof *looks_at_three),

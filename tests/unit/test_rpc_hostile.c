@@ -222,7 +222,7 @@ START_TEST(huge_request_does_not_fill_the_memory)
 }
 END_TEST
 
-START_TEST(other_protocols_are_hung_up_on)
+START_TEST(other_protocols_are_disconnected)
 {
 	static const char http1[] = "GET / HTTP/1.1\r\nHost: x\r\n\r\n";
 	char reply[4096];
@@ -272,7 +272,7 @@ static const struct unit_test tests[] = {
 	UNIT_TEST(compressed_request_is_refused_unread),
 	UNIT_TEST(call_without_a_message_is_invalid),
 	UNIT_TEST(huge_request_does_not_fill_the_memory),
-	UNIT_TEST(other_protocols_are_hung_up_on),
+	UNIT_TEST(other_protocols_are_disconnected),
 	UNIT_TEST(connection_that_says_nothing_does_not_hold_up_the_stop),
 	UNIT_TEST(connection_that_is_gone_already_does_no_harm),
 	UNIT_TEST(bad_descriptor_is_an_error_with_words),

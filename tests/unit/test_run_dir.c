@@ -176,7 +176,7 @@ START_TEST(leaves_nothing_behind_when_not_published)
 }
 END_TEST
 
-START_TEST(keeps_what_was_there_when_not_published)
+START_TEST(keeps_existing_files_when_not_published)
 {
 	char runs[256];
 	struct run_dir r;
@@ -260,7 +260,7 @@ static const struct unit_test tests[] = {
 	UNIT_TEST(joins_a_named_run_and_never_overwrites),
 	UNIT_TEST(finds_an_existing_file_beforehand),
 	UNIT_TEST(leaves_nothing_behind_when_not_published),
-	UNIT_TEST(keeps_what_was_there_when_not_published),
+	UNIT_TEST(keeps_existing_files_when_not_published),
 	UNIT_TEST(fails_before_recording_when_the_place_is_bad),
 	UNIT_TEST(makes_safe_file_names),
 	UNIT_TEST(refuses_bad_run_names),

@@ -29,7 +29,7 @@ static void add_all(struct sample *s, int64_t first, int64_t n, int64_t factor)
 
 /* Percentiles. */
 
-START_TEST(few_are_exact)
+START_TEST(percentiles_of_few_values_are_exact)
 {
 	add_all(&a, 1000001, SAMPLE_EXACT, 1);
 	ck_assert_ptr_null(a.buckets);
@@ -38,7 +38,7 @@ START_TEST(few_are_exact)
 }
 END_TEST
 
-START_TEST(many_are_right_within_a_256th)
+START_TEST(percentiles_of_many_values_are_right_within_a_256th)
 {
 	add_all(&a, 1, 1000000, 1000);
 	ck_assert_ptr_nonnull(a.buckets);
@@ -147,8 +147,8 @@ START_TEST(buckets_are_split_with_values)
 END_TEST
 
 static const struct unit_test tests[] = {
-	UNIT_TEST(few_are_exact),
-	UNIT_TEST(many_are_right_within_a_256th),
+	UNIT_TEST(percentiles_of_few_values_are_exact),
+	UNIT_TEST(percentiles_of_many_values_are_right_within_a_256th),
 	UNIT_TEST(the_smallest_and_the_largest_have_buckets),
 	UNIT_TEST(taking_moves_all),
 	UNIT_TEST(a_split_leaves_the_given_share_above),

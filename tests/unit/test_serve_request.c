@@ -134,7 +134,7 @@ START_TEST(takes_an_arena_alone)
 }
 END_TEST
 
-START_TEST(refuses_what_is_no_arena)
+START_TEST(refuses_descriptors_that_are_no_arena)
 {
 	uint64_t size = arena_size_bytes(1, ARENA_MIN_RING_BYTES);
 	int shrinks = make_arena(size, 0, F_SEAL_GROW);
@@ -149,7 +149,7 @@ START_TEST(refuses_what_is_no_arena)
 }
 END_TEST
 
-START_TEST(refuses_what_is_no_listener)
+START_TEST(refuses_descriptors_that_are_no_listener)
 {
 	int bound = make_listener(SOCK_STREAM);
 	int datagrams = make_listener(SOCK_DGRAM);
@@ -190,7 +190,7 @@ START_TEST(refuses_another_size_or_word)
 }
 END_TEST
 
-START_TEST(waits_for_what_has_not_come)
+START_TEST(waits_for_a_request_that_has_not_come)
 {
 	ck_assert_int_eq(serve_request_is_next(sockets[0]), 0);
 	ck_assert_int_eq(read_it(), -EAGAIN);
@@ -215,11 +215,11 @@ END_TEST
 static const struct unit_test tests[] = {
 	UNIT_TEST(takes_an_arena_and_a_listener),
 	UNIT_TEST(takes_an_arena_alone),
-	UNIT_TEST(refuses_what_is_no_arena),
-	UNIT_TEST(refuses_what_is_no_listener),
+	UNIT_TEST(refuses_descriptors_that_are_no_arena),
+	UNIT_TEST(refuses_descriptors_that_are_no_listener),
 	UNIT_TEST(refuses_none_or_many_descriptors),
 	UNIT_TEST(refuses_another_size_or_word),
-	UNIT_TEST(waits_for_what_has_not_come),
+	UNIT_TEST(waits_for_a_request_that_has_not_come),
 	UNIT_TEST(answers_the_program_that_waits),
 	{NULL},
 };

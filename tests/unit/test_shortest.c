@@ -43,7 +43,7 @@ static void check_one(double value)
 	ck_assert(strtod(text, NULL) == value);
 }
 
-START_TEST(numbers_at_the_edges)
+START_TEST(numbers_at_the_edges_have_their_shortest_text)
 {
 	static const double values[] = {0, -0.0, 1, -1, 0.1, 0.001, 0.0009, 1e-3, 1e-4, 5e-324,
 		0.0015, 1e12, 999999999999.999, 1e12 + 0.001, 1e15, 1e15 - 1, 9007199254740993.0,
@@ -55,7 +55,7 @@ START_TEST(numbers_at_the_edges)
 }
 END_TEST
 
-START_TEST(numbers_of_every_kind)
+START_TEST(random_numbers_have_their_shortest_text)
 {
 	for (int i = 0; i < N_RANDOM; i++) {
 		uint64_t bits = next();
@@ -75,7 +75,7 @@ END_TEST
  * Powers of two are nearer to the number below than to the one above; next to powers of ten the
  * number of digits changes.
  */
-START_TEST(numbers_at_powers)
+START_TEST(powers_and_their_neighbours_have_their_shortest_text)
 {
 	for (int i = -20; i < 60; i++) {
 		double powers[] = {
@@ -91,9 +91,9 @@ START_TEST(numbers_at_powers)
 END_TEST
 
 static const struct unit_test tests[] = {
-	UNIT_TEST(numbers_at_the_edges),
-	UNIT_TEST(numbers_of_every_kind),
-	UNIT_TEST(numbers_at_powers),
+	UNIT_TEST(numbers_at_the_edges_have_their_shortest_text),
+	UNIT_TEST(random_numbers_have_their_shortest_text),
+	UNIT_TEST(powers_and_their_neighbours_have_their_shortest_text),
 	{NULL},
 };
 

@@ -53,7 +53,7 @@ static const char *take(void)
 }
 
 /* A sink in memory gets several amounts of bytes, and is cleared after each one. */
-START_TEST(keeps_what_comes_into_memory)
+START_TEST(keeps_all_bytes_in_memory)
 {
 	struct sink memory;
 	const uint8_t *data;
@@ -141,7 +141,7 @@ START_TEST(gzip_unpacks_to_the_same)
 END_TEST
 
 /* This stream is for code that uses printf(). */
-START_TEST(a_stream_leads_into_it)
+START_TEST(a_stream_writes_into_the_sink)
 {
 	FILE *stream = sink_open_stream(&sink);
 
@@ -154,7 +154,7 @@ START_TEST(a_stream_leads_into_it)
 }
 END_TEST
 
-START_TEST(a_stream_fails_with_it)
+START_TEST(a_stream_fails_with_the_sink)
 {
 	FILE *stream = sink_open_stream(&sink);
 
@@ -230,7 +230,7 @@ END_TEST
 
 /* --- texts --------------------------------------------------------------------------------- */
 
-START_TEST(json_escapes_what_it_must)
+START_TEST(json_escapes_quotes_and_control_characters)
 {
 	sink_json(&sink, TEXT("a\"b\\c\n\r\t\x01\x1f\x7f\0é€\U0001f600"));
 	ck_assert_str_eq(
@@ -316,7 +316,7 @@ START_TEST(arguments_are_values_of_their_type)
 }
 END_TEST
 
-START_TEST(viewers_get_what_is_too_wide_for_them_as_a_text)
+START_TEST(viewers_get_integers_that_are_too_wide_as_texts)
 {
 	struct item_arg args[] = {number(STAT_UINT64, INT64_MAX),
 		number(STAT_UINT64, (uint64_t)INT64_MAX + 1), number(STAT_INT64, UINT64_MAX)};
@@ -332,21 +332,21 @@ START_TEST(viewers_get_what_is_too_wide_for_them_as_a_text)
 END_TEST
 
 static const struct unit_test tests[] = {
-	UNIT_TEST(keeps_what_comes_into_memory),
+	UNIT_TEST(keeps_all_bytes_in_memory),
 	UNIT_TEST(bytes_come_out_in_order),
 	UNIT_TEST(gzip_unpacks_to_the_same),
 	UNIT_TEST(an_error_stays),
 	UNIT_TEST(integers_have_all_their_digits),
 	UNIT_TEST(microseconds_have_three_decimals),
 	UNIT_TEST(doubles_read_back_as_they_were),
-	UNIT_TEST(json_escapes_what_it_must),
+	UNIT_TEST(json_escapes_quotes_and_control_characters),
 	UNIT_TEST(broken_characters_are_replaced_one_by_one),
 	UNIT_TEST(plain_text_has_the_length_that_was_said),
-	UNIT_TEST(a_stream_leads_into_it),
-	UNIT_TEST(a_stream_fails_with_it),
+	UNIT_TEST(a_stream_writes_into_the_sink),
+	UNIT_TEST(a_stream_fails_with_the_sink),
 	UNIT_TEST(csv_quotes_only_where_it_must),
 	UNIT_TEST(arguments_are_values_of_their_type),
-	UNIT_TEST(viewers_get_what_is_too_wide_for_them_as_a_text),
+	UNIT_TEST(viewers_get_integers_that_are_too_wide_as_texts),
 	{NULL},
 };
 

@@ -33,7 +33,7 @@ static struct slot *make(size_t n)
 	return slots;
 }
 
-START_TEST(gives_back_what_came_last)
+START_TEST(gives_back_the_latest_room_first)
 {
 	struct slot *a = make(3);
 	struct slot *b = make(5);
@@ -79,7 +79,7 @@ START_TEST(keeps_8_mib_at_most)
 }
 END_TEST
 
-START_TEST(keeps_so_many_rooms_at_most)
+START_TEST(keeps_a_bounded_number_of_rooms)
 {
 	for (int i = 0; i < SLOT_POOL_MAX_ROOMS + 10; i++)
 		slot_pool_take(&pool, make(1), 1);
@@ -88,9 +88,9 @@ START_TEST(keeps_so_many_rooms_at_most)
 END_TEST
 
 static const struct unit_test tests[] = {
-	UNIT_TEST(gives_back_what_came_last),
+	UNIT_TEST(gives_back_the_latest_room_first),
 	UNIT_TEST(keeps_8_mib_at_most),
-	UNIT_TEST(keeps_so_many_rooms_at_most),
+	UNIT_TEST(keeps_a_bounded_number_of_rooms),
 	{NULL},
 };
 

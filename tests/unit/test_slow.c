@@ -124,7 +124,7 @@ END_TEST
  * If fewer than one request in a hundred is slow, p99 is a typical duration. A request that is far
  * slower than all others must not hide the other slow ones.
  */
-START_TEST(few_slow_ones_are_found)
+START_TEST(a_few_slow_requests_are_found)
 {
 	int64_t at_ns = add_requests(0, 4000, 500);
 
@@ -183,7 +183,7 @@ START_TEST(a_main_loop_is_no_request)
 }
 END_TEST
 
-START_TEST(few_are_no_requests)
+START_TEST(too_few_spans_are_no_requests)
 {
 	add_requests(0, SLOW_MIN_REQUESTS - 1, 10);
 	make_slow();
@@ -192,7 +192,7 @@ START_TEST(few_are_no_requests)
 END_TEST
 
 /* Unfinished steps are cut, so nobody knows how long they would have taken. */
-START_TEST(steps_are_compared_and_what_was_cut_is_not)
+START_TEST(steps_are_compared_and_cut_ones_are_not)
 {
 	const struct slow_group *group;
 	int64_t at_ns = 0;
@@ -527,13 +527,13 @@ END_TEST
 
 static const struct unit_test tests[] = {
 	UNIT_TEST(growth_is_found_down_to_its_cause),
-	UNIT_TEST(few_slow_ones_are_found),
+	UNIT_TEST(a_few_slow_requests_are_found),
 	UNIT_TEST(some_of_very_many_equal_spans_are_typical),
 	UNIT_TEST(without_a_tail_nothing_is_slow),
 	UNIT_TEST(slowest_hundredth_of_a_wide_spread_is_taken),
 	UNIT_TEST(a_main_loop_is_no_request),
-	UNIT_TEST(few_are_no_requests),
-	UNIT_TEST(steps_are_compared_and_what_was_cut_is_not),
+	UNIT_TEST(too_few_spans_are_no_requests),
+	UNIT_TEST(steps_are_compared_and_cut_ones_are_not),
 	UNIT_TEST(more_calls_are_counted),
 	UNIT_TEST(concurrent_span_of_another_thread_is_found),
 	UNIT_TEST(async_spans_are_compared_with_all_threads),

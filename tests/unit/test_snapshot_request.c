@@ -289,7 +289,7 @@ static void set_up(void)
 }
 
 /* The first answer after a failure reports it, even if the newer run is written. */
-START_TEST(a_run_that_could_not_be_written_is_told_with_the_next)
+START_TEST(a_failed_run_is_reported_at_the_next_request)
 {
 	ck_assert_int_eq(ptap_snapshot("first"), 0);
 	atomic_store(&get_snapshot()->trouble, -ENOSPC);
@@ -306,7 +306,7 @@ END_TEST
 
 static const struct unit_test tests[] = {
 	UNIT_TEST(hands_the_reason_over),
-	UNIT_TEST(a_run_that_could_not_be_written_is_told_with_the_next),
+	UNIT_TEST(a_failed_run_is_reported_at_the_next_request),
 	UNIT_TEST(needs_no_reason),
 	UNIT_TEST(cuts_a_long_reason),
 	UNIT_TEST(a_second_request_is_busy),

@@ -55,7 +55,7 @@ static void teardown(void)
 	rmdir(dir);
 }
 
-START_TEST(mode_is_what_was_asked_for)
+START_TEST(a_socket_gets_the_requested_mode)
 {
 	bind_there(path);
 	ck_assert_int_eq(socket_file_set_mode(path, 0600), 0);
@@ -94,7 +94,7 @@ START_TEST(a_file_that_is_no_socket_is_refused)
 END_TEST
 
 static const struct unit_test tests[] = {
-	UNIT_TEST(mode_is_what_was_asked_for),
+	UNIT_TEST(a_socket_gets_the_requested_mode),
 	UNIT_LOOP(path_to_another_socket_is_refused, sizeof ways / sizeof *ways),
 	UNIT_TEST(a_file_that_is_no_socket_is_refused),
 	{NULL},

@@ -114,7 +114,7 @@ static bool has_entry(char **environment, const char *entry)
 	return false;
 }
 
-START_TEST(keeps_from_the_server_what_would_change_it)
+START_TEST(drops_variables_that_would_change_the_server)
 {
 	static const char *const unwanted[] = {"LD_PRELOAD=a", "LD_LIBRARY_PATH=a", "PROFTAPD=a",
 		"PROFTAP_LOG=a", "GRPC_VERBOSITY=a", "http_proxy=a", "HTTPS_PROXY=a", "no_proxy=a"};
@@ -324,7 +324,7 @@ static const struct unit_test tests[] = {
 	UNIT_TEST(refuses_a_server_that_is_no_program),
 	UNIT_TEST(does_not_overrun_a_short_buffer),
 	UNIT_TEST(finds_a_server_without_being_told),
-	UNIT_TEST(keeps_from_the_server_what_would_change_it),
+	UNIT_TEST(drops_variables_that_would_change_the_server),
 	UNIT_TEST(listens_on_loopback_unless_told_otherwise),
 	UNIT_TEST(refuses_addresses_that_others_can_reach),
 	UNIT_TEST(refuses_addresses_that_are_not_numbers),

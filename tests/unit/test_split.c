@@ -233,7 +233,7 @@ START_TEST(more_than_256_are_refused)
 }
 END_TEST
 
-START_TEST(ends_when_it_is_told_to)
+START_TEST(ends_when_its_callback_stops)
 {
 	struct diag d = DIAG_INIT;
 	size_t n = 0;
@@ -288,7 +288,7 @@ static const struct unit_test tests[] = {
 	UNIT_TEST(bursts_are_cut_where_they_are),
 	UNIT_TEST(unsplittable_space_is_refused),
 	UNIT_TEST(more_than_256_are_refused),
-	UNIT_TEST(ends_when_it_is_told_to),
+	UNIT_TEST(ends_when_its_callback_stops),
 	UNIT_TEST(times_of_lines_are_added),
 	{NULL},
 };

@@ -160,7 +160,7 @@ START_TEST(a_spool_has_its_size)
 }
 END_TEST
 
-START_TEST(memory_takes_what_lies_in_its_room)
+START_TEST(a_spool_in_memory_takes_bytes_of_its_own_room)
 {
 	struct spool *s = NULL;
 	struct chunks *room;
@@ -315,7 +315,7 @@ static const struct unit_test tests[] = {
 	UNIT_TEST(a_disk_that_fails_ends_the_spool),
 	UNIT_TEST(memory_that_is_full_ends_the_spool),
 	UNIT_LOOP(a_spool_has_its_size, 2),
-	UNIT_TEST(memory_takes_what_lies_in_its_room),
+	UNIT_TEST(a_spool_in_memory_takes_bytes_of_its_own_room),
 	UNIT_TEST(new_names_beyond_the_share_are_left_out_and_their_spans_are_not),
 	UNIT_TEST(values_beyond_the_share_leave_with_their_events),
 	UNIT_TEST(a_bad_directory_is_reported),

@@ -92,7 +92,7 @@ static void fill_nested(struct thread_log *log)
 }
 
 /* |_i|: flat or nested spans; without a second thread, with one, or with both on one processor. */
-START_TEST(writes_what_is_assembled_as_a_whole)
+START_TEST(writes_the_same_trace_as_one_assembled_whole)
 {
 	struct thread_log *log = log_add(1, "t");
 	int encodes_apart = _i / 2;
@@ -127,7 +127,7 @@ START_TEST(writes_what_is_assembled_as_a_whole)
 END_TEST
 
 /* The waiting slots are lost, because the end does not wait for them. */
-START_TEST(ends_in_the_middle)
+START_TEST(an_early_end_does_not_wait_for_slots)
 {
 	struct thread_log *log = log_add(1, "t");
 	struct spooler *spooler = new_spooler(1);
@@ -144,7 +144,7 @@ START_TEST(ends_in_the_middle)
 }
 END_TEST
 
-START_TEST(used_room_is_what_nobody_reads)
+START_TEST(a_used_room_is_found_once_nobody_reads_from_there)
 {
 	struct used_rooms rooms;
 	uint8_t *first = malloc(100);
@@ -172,9 +172,9 @@ START_TEST(used_room_is_what_nobody_reads)
 END_TEST
 
 static const struct unit_test tests[] = {
-	UNIT_LOOP(writes_what_is_assembled_as_a_whole, 6),
-	UNIT_TEST(ends_in_the_middle),
-	UNIT_TEST(used_room_is_what_nobody_reads),
+	UNIT_LOOP(writes_the_same_trace_as_one_assembled_whole, 6),
+	UNIT_TEST(an_early_end_does_not_wait_for_slots),
+	UNIT_TEST(a_used_room_is_found_once_nobody_reads_from_there),
 	{NULL},
 };
 

@@ -95,7 +95,7 @@ START_TEST(compares_with_the_trailer)
 }
 END_TEST
 
-START_TEST(refuses_what_is_out_of_order)
+START_TEST(refuses_messages_out_of_order)
 {
 	struct stream_answer s = begin(NULL);
 
@@ -112,7 +112,7 @@ START_TEST(refuses_what_is_out_of_order)
 }
 END_TEST
 
-START_TEST(refuses_more_than_was_announced)
+START_TEST(refuses_data_beyond_the_announced_size)
 {
 	struct stream_answer s = begin(NULL);
 
@@ -129,7 +129,7 @@ START_TEST(refuses_more_than_was_announced)
 }
 END_TEST
 
-START_TEST(refuses_what_is_malformed)
+START_TEST(refuses_malformed_messages)
 {
 	struct stream_answer s = begin(NULL);
 
@@ -160,9 +160,9 @@ END_TEST
 static const struct unit_test tests[] = {
 	UNIT_TEST(hands_on_chunks_in_order),
 	UNIT_TEST(compares_with_the_trailer),
-	UNIT_TEST(refuses_what_is_out_of_order),
-	UNIT_TEST(refuses_more_than_was_announced),
-	UNIT_TEST(refuses_what_is_malformed),
+	UNIT_TEST(refuses_messages_out_of_order),
+	UNIT_TEST(refuses_data_beyond_the_announced_size),
+	UNIT_TEST(refuses_malformed_messages),
 	UNIT_TEST(passes_on_the_writers_error),
 	{NULL},
 };

@@ -27,7 +27,7 @@ static uint8_t *lend(struct stream_room *room, struct chunks *message)
 	return data;
 }
 
-START_TEST(lends_what_came_back)
+START_TEST(lends_a_returned_buffer_again)
 {
 	struct stream_room *room = stream_room_new();
 	struct chunks a = CHUNKS_INIT;
@@ -60,7 +60,7 @@ START_TEST(lent_buffers_outlive_the_stream)
 END_TEST
 
 static const struct unit_test tests[] = {
-	UNIT_TEST(lends_what_came_back),
+	UNIT_TEST(lends_a_returned_buffer_again),
 	UNIT_TEST(lent_buffers_outlive_the_stream),
 	{NULL},
 };

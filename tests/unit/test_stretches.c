@@ -47,7 +47,7 @@ static void put_row(struct stretches *s, int n, double first, double step)
 
 /* --- stretches ----------------------------------------------------------------------------- */
 
-START_TEST(there_are_never_more_than_the_most)
+START_TEST(number_of_stretches_is_bounded)
 {
 	double total_ns = 0;
 	uint64_t n = 0;
@@ -177,7 +177,7 @@ START_TEST(more_spans_have_a_longer_one)
 }
 END_TEST
 
-START_TEST(few_durations_tell_nothing)
+START_TEST(too_few_durations_give_no_result)
 {
 	put_row(&a, STRETCHES_FEWEST - 1, 1, 1);
 	put_row(&b, 1000, 5000, 1);
@@ -190,7 +190,7 @@ END_TEST
 
 /* --- sums ---------------------------------------------------------------------------------- */
 
-START_TEST(a_steady_loop_is_counted_well)
+START_TEST(small_changes_of_a_steady_count_are_found)
 {
 	put_row(&a, 400, 10, 0);
 	put_row(&b, 440, 10, 0);
@@ -211,7 +211,7 @@ START_TEST(bursts_are_counted_with_care)
 }
 END_TEST
 
-START_TEST(few_and_many_are_counted)
+START_TEST(few_counts_differ_from_many)
 {
 	struct stretches_test test;
 
@@ -309,7 +309,7 @@ START_TEST(false_alarms_are_as_rare_as_promised)
 END_TEST
 
 static const struct unit_test tests[] = {
-	UNIT_TEST(there_are_never_more_than_the_most),
+	UNIT_TEST(number_of_stretches_is_bounded),
 	UNIT_TEST(few_spans_have_a_stretch_each),
 	UNIT_TEST(means_are_tested_by_welch),
 	UNIT_TEST(shares_are_tested_by_fisher),
@@ -318,10 +318,10 @@ static const struct unit_test tests[] = {
 	UNIT_TEST(a_slow_fifth_is_seen_in_wider_stretches),
 	UNIT_TEST(a_longest_span_alone_is_chance),
 	UNIT_TEST(more_spans_have_a_longer_one),
-	UNIT_TEST(few_durations_tell_nothing),
-	UNIT_TEST(a_steady_loop_is_counted_well),
+	UNIT_TEST(too_few_durations_give_no_result),
+	UNIT_TEST(small_changes_of_a_steady_count_are_found),
 	UNIT_TEST(bursts_are_counted_with_care),
-	UNIT_TEST(few_and_many_are_counted),
+	UNIT_TEST(few_counts_differ_from_many),
 	UNIT_LOOP(false_alarms_are_as_rare_as_promised, 5),
 	{NULL},
 };

@@ -184,7 +184,7 @@ START_TEST(ends_no_span_of_its_parent_in_a_child)
 }
 END_TEST
 
-START_TEST(drops_what_interrupts_an_annotation)
+START_TEST(drops_annotations_that_interrupt_another)
 {
 	struct ring *ring = fixture_ring(0);
 	struct ptap_impl_token token;
@@ -234,7 +234,7 @@ int prctl(int option, ...)
 	return (int)syscall(SYS_prctl, option, name, 0, 0, 0);
 }
 
-START_TEST(counts_what_interrupts_the_way_to_the_ring)
+START_TEST(counts_annotations_that_interrupt_the_claim_of_a_ring)
 {
 	const int n = 3 * FIXTURE_SLOTS;
 
@@ -358,8 +358,8 @@ static const struct unit_test tests[] = {
 	UNIT_TEST(says_its_handle),
 	UNIT_TEST(records_nothing_in_a_forked_child),
 	UNIT_TEST(ends_no_span_of_its_parent_in_a_child),
-	UNIT_TEST(drops_what_interrupts_an_annotation),
-	UNIT_TEST(counts_what_interrupts_the_way_to_the_ring),
+	UNIT_TEST(drops_annotations_that_interrupt_another),
+	UNIT_TEST(counts_annotations_that_interrupt_the_claim_of_a_ring),
 	UNIT_TEST(survives_a_storm_of_signals),
 	{NULL},
 };

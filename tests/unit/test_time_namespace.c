@@ -29,7 +29,7 @@ static const struct {
 	{"monotonic           7         -1\n", 0},
 };
 
-START_TEST(reads_what_the_kernel_writes)
+START_TEST(reads_the_offset_from_the_kernels_file)
 {
 	fake_root_write(OFFSETS, rows[_i].text);
 	ck_assert_int_eq(time_namespace_find_ahead_ns(fake_root, 7), rows[_i].ahead_ns);
@@ -63,7 +63,7 @@ START_TEST(this_process_is_known_by_no_number)
 END_TEST
 
 static const struct unit_test tests[] = {
-	UNIT_LOOP(reads_what_the_kernel_writes, sizeof rows / sizeof *rows),
+	UNIT_LOOP(reads_the_offset_from_the_kernels_file, sizeof rows / sizeof *rows),
 	UNIT_TEST(an_absent_process_has_no_offset),
 	UNIT_TEST(offsets_for_children_do_not_count),
 	UNIT_TEST(this_process_is_known_by_no_number),

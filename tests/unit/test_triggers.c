@@ -301,7 +301,7 @@ START_TEST(waiting_trigger_is_not_overwritten)
 }
 END_TEST
 
-START_TEST(sees_what_was_not_overwritten)
+START_TEST(sees_spans_that_were_not_overwritten)
 {
 	uint32_t n = 0;
 
@@ -321,7 +321,7 @@ START_TEST(sees_what_was_not_overwritten)
 END_TEST
 
 /* Entries have all lengths, so some lie across the end of a piece. */
-START_TEST(a_full_ring_is_looked_at_in_pieces_that_miss_nothing)
+START_TEST(a_full_ring_is_read_in_pieces_without_gaps)
 {
 	const struct slot extra[RECORD_MAX_EXTRA] = {{{0, 0}}};
 	uint32_t n = 0;
@@ -397,8 +397,8 @@ static const struct unit_test tests[] = {
 	UNIT_TEST(one_trigger_fires_in_an_interval),
 	UNIT_TEST(each_trigger_is_counted_apart),
 	UNIT_TEST(waiting_trigger_is_not_overwritten),
-	UNIT_TEST(sees_what_was_not_overwritten),
-	UNIT_TEST(a_full_ring_is_looked_at_in_pieces_that_miss_nothing),
+	UNIT_TEST(sees_spans_that_were_not_overwritten),
+	UNIT_TEST(a_full_ring_is_read_in_pieces_without_gaps),
 	UNIT_TEST(older_records_are_ignored),
 	UNIT_TEST(other_recordings_are_of_no_interest),
 	UNIT_TEST(the_last_of_a_thread_is_seen_before_its_ring_is_free),

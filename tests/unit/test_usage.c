@@ -209,7 +209,7 @@ START_TEST(without_counts_of_the_scheduler_ticks_serve)
 }
 END_TEST
 
-START_TEST(nothing_to_read_is_nothing_to_show)
+START_TEST(missing_files_make_no_lines)
 {
 	usage_open(&t.usage, fake_root, FAKE_PID, 100);
 	usage_visit(&t.usage);
@@ -346,7 +346,7 @@ static const struct unit_test tests[] = {
 	UNIT_TEST(threads_are_told_apart_and_summed_up),
 	UNIT_TEST(a_thread_that_comes_later_or_takes_a_number_over_begins_at_0),
 	UNIT_TEST(without_counts_of_the_scheduler_ticks_serve),
-	UNIT_TEST(nothing_to_read_is_nothing_to_show),
+	UNIT_TEST(missing_files_make_no_lines),
 	UNIT_TEST(damaged_files_are_left_out),
 	UNIT_TEST(memory_is_unknown_after_the_first_thread_ended),
 	UNIT_TEST(a_total_that_goes_back_is_no_use),

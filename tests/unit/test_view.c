@@ -348,7 +348,7 @@ static void add_archive_at(int64_t start_ns, int64_t offset_ns, const char *path
 	view_add_space(space, path);
 }
 
-START_TEST(archives_lie_where_their_clocks_say)
+START_TEST(archives_are_aligned_by_their_clocks)
 {
 	add_archive_at(EPOCH_NS + 700, 0, "a.xplane.pb");
 	add_archive_at(EPOCH_NS + 1000, 500, "b.xplane.pb");
@@ -428,7 +428,7 @@ static const struct unit_test tests[] = {
 	UNIT_LOOP(threads_are_one_only_where_the_ids_say_so, 7),
 	UNIT_TEST(impossible_thread_ids_are_replaced),
 	UNIT_TEST(lines_are_of_four_kinds),
-	UNIT_TEST(archives_lie_where_their_clocks_say),
+	UNIT_TEST(archives_are_aligned_by_their_clocks),
 	UNIT_TEST(starts_can_be_laid_over_each_other),
 	UNIT_TEST(an_archive_without_a_clock_is_noted),
 	UNIT_TEST(a_file_that_is_cut_is_refused_with_the_place),

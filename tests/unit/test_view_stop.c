@@ -109,7 +109,7 @@ START_TEST(a_codec_gives_up_at_any_look)
 }
 END_TEST
 
-START_TEST(a_long_track_is_looked_at_now_and_then)
+START_TEST(converting_a_long_track_checks_for_a_stop)
 {
 	ck_assert_int_ge(try(codec_find("csv"), INT_MAX, 0), N_EVENTS / 2000);
 	try(codec_find("csv"), 3, -ECANCELED);
@@ -118,7 +118,7 @@ START_TEST(a_long_track_is_looked_at_now_and_then)
 END_TEST
 
 /* Indexing reads no items, so the database itself must call is_over(). */
-START_TEST(indexes_of_a_database_are_looked_at_too)
+START_TEST(building_database_indexes_checks_for_a_stop)
 {
 	int n = try(codec_find("csv"), INT_MAX, 0);
 
@@ -137,8 +137,8 @@ static int count_codecs(void)
 
 static const struct unit_test tests[] = {
 	UNIT_COUNTED(a_codec_gives_up_at_any_look, count_codecs),
-	UNIT_TEST(a_long_track_is_looked_at_now_and_then),
-	UNIT_TEST(indexes_of_a_database_are_looked_at_too),
+	UNIT_TEST(converting_a_long_track_checks_for_a_stop),
+	UNIT_TEST(building_database_indexes_checks_for_a_stop),
 	{NULL},
 };
 

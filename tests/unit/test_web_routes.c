@@ -92,7 +92,7 @@ START_TEST(all_of_the_document_has_routes)
 END_TEST
 
 /* The document names a body if and only if the route takes one. */
-START_TEST(bodies_are_where_they_are_said)
+START_TEST(the_document_and_the_routes_agree_on_bodies)
 {
 	for (size_t i = 0; i < n_web_routes; i++) {
 		const struct http_route *route = &web_routes[i];
@@ -117,7 +117,7 @@ static bool has_token(const json_t *operation)
 	return false;
 }
 
-START_TEST(writes_say_the_token)
+START_TEST(the_document_names_the_token_of_writing_methods)
 {
 	for (size_t i = 0; i < n_web_routes; i++) {
 		const struct http_route *route = &web_routes[i];
@@ -133,8 +133,8 @@ END_TEST
 static const struct unit_test tests[] = {
 	UNIT_TEST(each_route_is_in_the_document),
 	UNIT_TEST(all_of_the_document_has_routes),
-	UNIT_TEST(bodies_are_where_they_are_said),
-	UNIT_TEST(writes_say_the_token),
+	UNIT_TEST(the_document_and_the_routes_agree_on_bodies),
+	UNIT_TEST(the_document_names_the_token_of_writing_methods),
 	{NULL},
 };
 

@@ -29,7 +29,7 @@ static const char *make_text(void)
 	return plane_find_text(logs.plane, "ptap_recorder_windows");
 }
 
-START_TEST(a_line_for_each_thread)
+START_TEST(each_thread_has_a_line)
 {
 	add_thread(1, "main", 0);
 	add_thread(2, "worker", 17)->window_ticks = 0;
@@ -67,7 +67,7 @@ START_TEST(live_threads_come_first)
 }
 END_TEST
 
-START_TEST(more_than_fit_are_counted)
+START_TEST(threads_beyond_the_limit_are_counted)
 {
 	const char *text;
 	size_t n_lines = 0;
@@ -176,10 +176,10 @@ START_TEST(a_session_is_complete_since_its_oldest_records_went)
 END_TEST
 
 static const struct unit_test tests[] = {
-	UNIT_TEST(a_line_for_each_thread),
+	UNIT_TEST(each_thread_has_a_line),
 	UNIT_TEST(a_name_cannot_begin_a_line),
 	UNIT_TEST(live_threads_come_first),
-	UNIT_TEST(more_than_fit_are_counted),
+	UNIT_TEST(threads_beyond_the_limit_are_counted),
 	UNIT_TEST(the_shortest_window_with_losses_is_reported),
 	UNIT_TEST(lack_of_memory_shortens_the_window),
 	UNIT_TEST(a_snapshot_is_complete_since_all_threads_are),

@@ -43,7 +43,7 @@ static const struct {
 	size_t piece;
 } cases[] = {{3, 2}, {N_BYTES, 1 << 20}, {N_BYTES + 12345, 77777}, {N_BYTES, N_BYTES}};
 
-START_TEST(the_file_is_what_was_written)
+START_TEST(the_file_has_the_written_bytes)
 {
 	int fd = memfd_create("written", MFD_CLOEXEC);
 	struct write_behind *w = write_behind_new(fd);
@@ -78,7 +78,7 @@ START_TEST(an_error_is_reported_and_stays)
 END_TEST
 
 static const struct unit_test tests[] = {
-	UNIT_LOOP(the_file_is_what_was_written, sizeof cases / sizeof *cases),
+	UNIT_LOOP(the_file_has_the_written_bytes, sizeof cases / sizeof *cases),
 	UNIT_LOOP(an_error_is_reported_and_stays, sizeof cases / sizeof *cases),
 	{NULL},
 };

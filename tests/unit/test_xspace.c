@@ -153,7 +153,7 @@ START_TEST(padded_lengths_read_as_lengths)
 }
 END_TEST
 
-START_TEST(utf8_is_what_the_rfc_says)
+START_TEST(utf8_is_checked_as_the_rfc_requires)
 {
 	char clean[8] = "";
 
@@ -407,7 +407,7 @@ static const struct unit_test tests[] = {
 	UNIT_TEST(varints_have_the_promised_size),
 	UNIT_TEST(wide_varints_are_varints),
 	UNIT_TEST(padded_lengths_read_as_lengths),
-	UNIT_TEST(utf8_is_what_the_rfc_says),
+	UNIT_TEST(utf8_is_checked_as_the_rfc_requires),
 	UNIT_TEST(metadata_may_come_last),
 	UNIT_TEST(ids_may_be_sparse_negative_or_unknown),
 	UNIT_TEST(line_timestamps_are_added_and_ends_rounded_alike),
