@@ -275,6 +275,21 @@ START_TEST(a_long_capture_keeps_a_bounded_number_of_samples)
 }
 END_TEST
 
+START_TEST(a_late_sample_delays_the_next_one)
+{
+	const struct usage_sample *last;
+
+	write_stat('S', 0, 0, 1, 1);
+	usage_open(&t.usage, fake_root, FAKE_PID, 1000);
+	usage_visit(&t.usage);
+	t.usage.due_ns = monotonic_ns() - 900 * NS_PER_MS;
+	usage_visit(&t.usage);
+	last = &t.usage.samples[t.usage.n_samples - 1];
+	/* The pass ends shortly before the sample is dated. */
+	ck_assert_int_gt(t.usage.due_ns, last->at_ns + 400 * NS_PER_MS);
+}
+END_TEST
+
 START_TEST(many_processes_share_the_memory)
 {
 	write_stat('S', 0, 0, 1, 1);
@@ -351,6 +366,7 @@ static const struct unit_test tests[] = {
 	UNIT_TEST(memory_is_unknown_after_the_first_thread_ended),
 	UNIT_TEST(a_total_that_goes_back_is_no_use),
 	UNIT_TEST(a_long_capture_keeps_a_bounded_number_of_samples),
+	UNIT_TEST(a_late_sample_delays_the_next_one),
 	UNIT_TEST(many_processes_share_the_memory),
 	UNIT_TEST(only_the_busiest_threads_are_shown),
 	UNIT_TEST(the_real_proc_of_this_process_can_be_read),

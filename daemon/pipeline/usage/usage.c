@@ -350,11 +350,16 @@ void usage_close(struct usage *u)
 	u->n_samples = u->n_allocated = 0;
 }
 
-/* The first pass only takes the first reading of each thread; later ones end in a sample. */
+/*
+ * The first pass only takes the first reading of each thread; later ones end in a sample. After a
+ * late sample the next one is at least half an interval later; see merge_last_sample().
+ */
 static void end_pass(struct usage *u, bool is_first, int64_t now_ns)
 {
 	int64_t rest_ns = REST_FACTOR * u->spent_ns;
 
+	if (rest_ns < u->interval_ns / 2)
+		rest_ns = u->interval_ns / 2;
 	if (!is_first)
 		take_sample(u);
 	thin_out(u);
