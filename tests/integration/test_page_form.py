@@ -259,6 +259,7 @@ def reduced_motion_is_respected(t):
     visit.ask("page.take('capture', {id: 77, state: 'waiting', is_over: false, targets: [], target: 'x', snapshot: null, warnings: [], error: null})")
     page.wait_for("document.querySelector('.captures li progress') !== null", "a capture under way")
     equal(page.evaluate("document.querySelectorAll('progress:indeterminate').length"), 0, "bars that move by themselves")
+    visit.await_answer("page.timeWindow.to > 0", "the first sample")
     # The charts stand still while samples come, and move on in steps.
     before, seen = visit.ask("page.timeWindow.to"), visit.ask("page.samples.next")
     visit.ask("[1, 2, 3, 4, 5, 6, 7, 8].forEach((i) => page.timeWindow.advance(page.timeWindow.originUnixMs + page.timeWindow.to - 900 + 100 * i))")
