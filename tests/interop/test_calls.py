@@ -76,8 +76,8 @@ def test_version_0():
     """Options of version 0 are replaced by the defaults, but for the duration."""
     with service() as calls:
         start = time.monotonic()
-        reply = calls.profile(request(100, version=0, host_tracer_level=0))
-        assert 0.1 <= seconds_since(start) < 10
+        reply = calls.profile(request(1000, version=0, host_tracer_level=0))
+        assert 1 <= seconds_since(start) < 10
         assert has_events(reply.xspace) and not reply.empty_trace
         # Level 3 is not the default: the writer's verbose span is not there.
         names = {name for _, name, _ in spaces.host_events(reply.xspace)}
