@@ -26,6 +26,7 @@ typedef struct {
 struct check_test {
 	const TTest *test;
 	int i;
+	int signal; /* that must end the test; 0: none */
 };
 
 typedef struct {
@@ -120,15 +121,18 @@ static inline void tcase_add_checked_fixture(
 	tcase->teardown = teardown;
 }
 
-static inline void tcase_add_loop_test(TCase *tcase, const TTest *test, int from, int to)
+static inline void tcase_add_loop_test_raise_signal(
+	TCase *tcase, const TTest *test, int signal, int from, int to)
 {
 	for (int i = from; i < to; i++) {
 		if (tcase->n == MAX_TESTS)
 			abort();
-		tcase->tests[tcase->n++] = (struct check_test){test, i};
+		tcase->tests[tcase->n++] = (struct check_test){test, i, signal};
 	}
 }
 
+#define tcase_add_loop_test(tcase, test, from, to) \
+	tcase_add_loop_test_raise_signal(tcase, test, 0, from, to)
 #define tcase_add_test(tcase, test) tcase_add_loop_test(tcase, test, 0, 1)
 #define tcase_set_timeout(tcase, seconds) ((void)(tcase), (void)(seconds))
 
@@ -154,6 +158,7 @@ static inline bool check_is_skipped(const char *name)
 
 static inline void check_run(const TCase *tcase, const struct check_test *test, int number)
 {
+	bool is_passed;
 	int status = -1;
 	pid_t pid;
 
@@ -173,9 +178,11 @@ static inline void check_run(const TCase *tcase, const struct check_test *test, 
 	}
 	if (pid > 0)
 		waitpid(pid, &status, 0);
-	if (status)
+	is_passed =
+		test->signal ? WIFSIGNALED(status) && WTERMSIG(status) == test->signal : !status;
+	if (!is_passed)
 		printf("# status %#x\n", (unsigned)status);
-	printf("%sok %d - %s\n", status ? "not " : "", number, test->test->name);
+	printf("%sok %d - %s\n", is_passed ? "" : "not ", number, test->test->name);
 }
 
 static inline void srunner_run_all(SRunner *runner, int mode)
