@@ -88,7 +88,7 @@ static int field_set(
 	return 0;
 }
 
-const struct option_value *profile_options_find(const struct profile_options *o, const char *key)
+struct option_value *profile_options_find(const struct profile_options *o, const char *key)
 {
 	for (size_t i = 0; i < o->n_map; i++)
 		if (strcmp(o->map[i].key, key) == 0)
@@ -102,11 +102,10 @@ const struct option_value *profile_options_find(const struct profile_options *o,
  */
 static struct option_value *map_place(struct profile_options *o, const char *key)
 {
-	const struct option_value *known = profile_options_find(o, key);
-	struct option_value *v;
+	struct option_value *v = profile_options_find(o, key);
 
-	if (known)
-		return &o->map[known - o->map];
+	if (v)
+		return v;
 	if (grow(&o->map, &o->n_map_allocated, o->n_map + 1))
 		return NULL;
 	v = &o->map[o->n_map];

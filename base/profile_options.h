@@ -78,7 +78,7 @@ int profile_options_check_recording(const struct profile_options *o, struct diag
 int profile_options_note_ours(const struct profile_options *o, struct diag *d);
 
 /* Finds a key of advanced_configuration; NULL when it was not set. Borrowed. */
-const struct option_value *profile_options_find(const struct profile_options *o, const char *key);
+struct option_value *profile_options_find(const struct profile_options *o, const char *key);
 /* Returns the text of a key of advanced_configuration, or NULL when it was not set. Borrowed. */
 const char *profile_options_get_text(const struct profile_options *o, const char *key);
 /* Returns the number of a key of advanced_configuration, or |otherwise| when it was not set. */

@@ -410,7 +410,7 @@ static bool read_record(struct device_record *r)
 {
 	size_t n = r->entry->n_slots * SLOT_BYTES;
 	unsigned kind = n ? *(const uint8_t *)r->entry->slots : 0;
-	/* Of a DEVICE_XSPACE only the header is read. */
+	/* take_xspace() reads the bytes that follow the header of a DEVICE_XSPACE. */
 	size_t n_needed = kind == DEVICE_XSPACE ? offsetof(struct device_entry, start_ns)
 						: device_entry_bytes(kind);
 
