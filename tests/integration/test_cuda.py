@@ -8,7 +8,7 @@ import select
 import signal
 import subprocess
 
-from checks import contains
+from checks import PATIENCE_S, contains
 from devices import count_events, device_planes, gpu_warnings, library
 from doctors import expect, findings
 from fixture import SANITIZERS, Skip, check, equal, need_namespaces, need_no_sanitizer, run, test
@@ -19,7 +19,6 @@ CUPTI = CUDA / "fake_libcupti.so"
 # Long enough for a busy machine: the program makes some hundred steps in this time.
 RECORDED_MS = 500
 LONG_MS = 60000
-PATIENCE_S = 60
 KERNEL = "matmul(float*, float*, int)"
 # Mounts the directory $1, which holds a toolkit, on /usr/local, and runs the other arguments.
 TOOLKIT = 'mount --bind "$1" /usr/local && shift && exec "$@"'

@@ -5,6 +5,7 @@ import collections
 import resource
 import signal
 
+from checks import PATIENCE_S
 from fixture import SANITIZERS, check, equal, find_proftapd, read_status, run, test, wait_until
 from spools import count_spans, read_spools, report
 
@@ -12,7 +13,6 @@ RING_BYTES = 16 << 20
 BIG = 2_800_000  # waves: 100 MB
 SMALL = 400_000
 MAX_ANON_KIB = 128 << 10
-PATIENCE_S = 60
 
 
 class Flood:

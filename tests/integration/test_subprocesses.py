@@ -8,7 +8,7 @@ import subprocess
 import time
 
 from calls import PROFILER, UINT64_MAX, Calls, profile_request, trace_of
-from checks import SLOWNESS
+from checks import PATIENCE_S, SLOWNESS
 from children import TREE, Child, await_registered, planes_of, say, socket_of, tree_request
 from fake_server import Connection, FakeServer, Gone, space
 from fake_stream import chunk, trailer, whole
@@ -25,7 +25,6 @@ RING_BYTES = 16 << 20
 MANY = 800_000  # waves: more than the server keeps in memory
 LARGE = 1_200_000  # waves: 50 MB
 MAX_KIB = 64 << 10  # the manual says 128 MiB, for a trace of any size
-PATIENCE_S = 60
 SESSION = "until-stopped"
 STOPPED = 3
 # The number of servers that never answer. A parent that asked them one after the other, 2 s

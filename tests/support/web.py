@@ -4,15 +4,14 @@ import http.client
 import json
 import socket
 
-from checks import equal
+from checks import PATIENCE_S, equal
 from hosts import Host
 from processes import Process, free_port
 
-PATIENCE_S = 20
 ASK = """
 import sys, urllib.request, urllib.error
 try:
-    with urllib.request.urlopen(f"http://localhost:{sys.argv[1]}{sys.argv[2]}", timeout=20) as answer:
+    with urllib.request.urlopen(f"http://localhost:{sys.argv[1]}{sys.argv[2]}", timeout=60) as answer:
         print(answer.status)
         sys.stdout.write(answer.read().decode())
 except urllib.error.HTTPError as answer:

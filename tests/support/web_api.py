@@ -7,14 +7,12 @@ import socket
 import threading
 import urllib.parse
 
-from checks import check, equal, wait_until
-from fixture import SANITIZERS
+from checks import PATIENCE_S, check, equal, wait_until
 from hosts import start_target
 from processes import TOP_SRC
 from web import Web
 
 SCHEMA = json.loads((TOP_SRC / "docs/openapi.json").read_text())
-PATIENCE_S = 60 if SANITIZERS != "no" else 20
 JSON_TYPES = {"object": dict, "array": list, "string": str, "integer": int, "number": (int, float),
               "boolean": bool, "null": type(None)}
 

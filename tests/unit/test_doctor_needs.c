@@ -380,10 +380,8 @@ static const struct unit_test tests[] = {
 	UNIT_TEST(loopback_is_up_or_not),
 	UNIT_TEST(owners_of_sockets_are_known_or_not),
 #if defined(__x86_64__)
-#if defined(__x86_64__)
 	UNIT_TEST(the_counter_is_used_where_the_kernel_trusts_it),
 	UNIT_TEST(a_virtual_clock_needs_a_constant_counter),
-#endif
 #endif
 	UNIT_TEST(proftapd_is_of_this_version_or_not),
 	UNIT_TEST(libproftap_is_of_this_version_or_not),

@@ -18,11 +18,20 @@ static struct space *space;
 static uint8_t *bytes;
 static struct outline outline;
 
+static void drop_outline(void)
+{
+	outline_deinit(&outline);
+	free(bytes);
+	bytes = NULL;
+}
+
+/* Reads |space| as it is now. The facts are valid until the next call. */
 static void read_facts(struct recorder_facts *f)
 {
 	struct chunks out = CHUNKS_INIT;
 	size_t n = 0;
 
+	drop_outline();
 	ck_assert_int_eq(xspace_encode(space, &out), 0);
 	bytes = malloc(out.total_bytes);
 	for (size_t i = 0; i < out.n_chunks; n += out.chunks[i++].used_bytes)
@@ -147,9 +156,7 @@ static void set_up(void)
 static void tear_down(void)
 {
 	space = space_free(space);
-	outline_deinit(&outline);
-	free(bytes);
-	bytes = NULL;
+	drop_outline();
 }
 
 static const struct unit_test tests[] = {

@@ -274,11 +274,9 @@ static const struct unit_test tcase_tests[] = {
 
 static const struct unit_test choice_tests[] = {
 #if defined(__x86_64__)
-#if defined(__x86_64__)
 	UNIT_TEST(trusts_ticks_that_the_kernel_uses),
 	UNIT_TEST(trusts_virtual_clocks_only_over_an_invariant_counter),
 	UNIT_TEST(trusts_no_ticks_of_an_unknown_machine),
-#endif
 #endif
 	{NULL},
 };
