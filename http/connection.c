@@ -127,18 +127,24 @@ int64_t http_connection_find_next_ms(const struct http_server *s)
 
 /* --- Arrival and end ------------------------------------------------------------------------- */
 
+/* Returns NULL and hangs up if memory ran out, or if the server is not adding a client now. */
 static struct http_connection *connection_add(struct http_server *s, struct MHD_Connection *library)
 {
-	struct http_connection *c = calloc(1, sizeof *c);
+	const struct http_peer *peer = s->entering;
+	int fd = s->library->get_connection_info(library, MHD_CONNECTION_INFO_CONNECTION_FD)
+			 ->connect_fd;
+	struct http_connection *c = peer ? calloc(1, sizeof *c) : NULL;
 	struct epoll_event watched = {.events = EPOLLRDHUP | EPOLLET};
 
-	if (!c)
+	s->entering = NULL;
+	if (!c) {
+		shutdown(fd, SHUT_RDWR);
 		return NULL;
+	}
 	c->server = s;
 	c->library = library;
-	c->peer = *s->entering;
-	c->fd = s->library->get_connection_info(library, MHD_CONNECTION_INFO_CONNECTION_FD)
-			->connect_fd;
+	c->peer = *peer;
+	c->fd = fd;
 	c->next = s->connections;
 	s->connections = c;
 	s->counts.n_connections++;

@@ -121,7 +121,9 @@ static void server_add_client(
 	}
 	s->counts.n_accepted++;
 	s->entering = &peer;
-	s->library->add_connection(s->daemon, fd, address, n);
+	/* Since 1.0 the library only queues the connection, and begins it when it runs. */
+	if (s->library->add_connection(s->daemon, fd, address, n) == MHD_YES && s->entering)
+		s->library->run(s->daemon);
 	s->entering = NULL;
 }
 

@@ -57,7 +57,8 @@ struct http_server {
 	struct http_server_options options;
 	struct MHD_Daemon *daemon;
 	struct http_connection *connections; /* the youngest */
-	const struct http_peer *entering; /* the client of the connection that is being added */
+	/* the client that is being added; NULL: none, or its connection has begun */
+	const struct http_peer *entering;
 	/*
 	 * watches the listener, the library's descriptor, |wake|, and each connection for the end
 	 * of its peer
