@@ -111,11 +111,10 @@ static int joint_store(const struct chunks *bytes, uint64_t *offset, void *conte
 	return remote_capture_append(j->capture, bytes, offset);
 }
 
-/* Shifts the child's trace to the time of the program's. */
-static int child_graft(struct subprocesses *s, size_t i, struct graft *g)
+/* Shifts the child's trace to the time of the program's. |j| must live as long as |g|. */
+static int child_graft(struct subprocesses *s, size_t i, struct joint *j, struct graft *g)
 {
 	struct remote_capture *c = &s->group.members[i].capture;
-	struct joint j = {.capture = c};
 
 	g->n_bytes = (size_t)spool_get_bytes(c->trace.spool);
 	g->data = spool_map(c->trace.spool);
@@ -123,8 +122,8 @@ static int child_graft(struct subprocesses *s, size_t i, struct graft *g)
 	g->shift_ns = (int64_t)(c->start_unix_ns - s->result.start_unix_ns);
 	g->pass = joint_let_go;
 	g->store = joint_store;
-	g->context = &j;
-	j.let_go = (uint8_t *)g->data;
+	g->context = j;
+	*j = (struct joint){.capture = c, .let_go = (uint8_t *)g->data};
 	return g->data ? graft_make(g) : -ENOMEM;
 }
 
@@ -160,8 +159,9 @@ static int append_graft(struct subprocesses *s, struct group_member *child, stru
 static int append_child(struct subprocesses *s, size_t i)
 {
 	struct group_member *child = &s->group.members[i];
+	struct joint j;
 	struct graft g = {.data = NULL};
-	int r = child_graft(s, i, &g);
+	int r = child_graft(s, i, &j, &g);
 
 	if (!r) {
 		r = append_graft(s, child, &g);
