@@ -48,7 +48,7 @@ check-aarch64: install-packages
 # with clang.
 fuzz: PACKAGES = build fuzz
 fuzz: install-packages
-	@$(MAKE) --no-print-directory B=build-fuzz CC=clang-14 \
+	@$(MAKE) --no-print-directory B=build-fuzz CC=clang \
 		CONFIGURE_FLAGS='$(CONFIGURE_FLAGS) --enable-sanitizers=fuzzer' run-fuzz
 
 check-format: PACKAGES = format
