@@ -35,6 +35,7 @@ struct monitor_command {
 	int64_t interval_ms;
 	struct link link;
 	bool is_terminal;
+	bool has_color;
 };
 
 #define AT(member) offsetof(struct monitor_command, member)
@@ -133,6 +134,39 @@ static void cut_line(char *line)
 	}
 }
 
+/* Writes |n| bytes of a line and returns the rest of the line. */
+static char *write_piece(const char *color, char *line, size_t n)
+{
+	char kept = line[n];
+
+	line[n] = '\0';
+	terminal_write_colored(color, line, stdout);
+	line[n] = kept;
+	return line + n;
+}
+
+/*
+ * Writes the program's name bold and the words before each value dim. A step without an end is
+ * yellow. The line may be cut anywhere.
+ */
+static void write_colored(char *line, const struct monitor_sample *s)
+{
+	size_t n = strnlen(line, strlen(s->process));
+
+	n += strcspn(line + n, ")");
+	line = write_piece(TERMINAL_BOLD, line, n + (line[n] == ')'));
+	while (*line) {
+		const char *end;
+		bool is_late;
+
+		line = write_piece(TERMINAL_DIM, line, strcspn(line, "0123456789"));
+		end = strstr(line, " ·");
+		n = end ? (size_t)(end - line) : strlen(line);
+		is_late = memmem(line, n, "none has ended", strlen("none has ended"));
+		line = write_piece(is_late ? TERMINAL_YELLOW : "", line, n);
+	}
+}
+
 static void print_text(
 	const struct monitor_command *m, const char *text, const struct monitor_sample *s)
 {
@@ -158,7 +192,10 @@ static void print_text(
 		cut_line(line);
 		fputs("\r\033[K", stdout);
 	}
-	terminal_write(line, stdout);
+	if (m->has_color)
+		write_colored(line, s);
+	else
+		terminal_write(line, stdout);
 	if (!m->is_terminal)
 		putchar('\n');
 }
@@ -286,6 +323,7 @@ static int run_monitor(const struct command *self, int argc, char **argv)
 	capture_settings_init(&m.command.settings);
 	r = parse_monitor(self, argc, argv, &m, &d);
 	m.is_terminal = isatty(STDOUT_FILENO) && !m.command.settings.capture.is_json;
+	m.has_color = m.is_terminal && terminal_has_color(stdout);
 	if (r < 0)
 		code = command_fail_usage(self, &d);
 	else if (r == 0)

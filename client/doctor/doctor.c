@@ -54,12 +54,6 @@ size_t doctor_count(const struct doctor *d, enum finding_state state)
 
 /* --- text ---------------------------------------------------------------------------------- */
 
-#define BOLD "\033[1m"
-#define RED "\033[31m"
-#define GREEN "\033[32m"
-#define YELLOW "\033[33m"
-#define PLAIN "\033[0m"
-
 #define WIDTH 80
 #define MIN_WIDTH 40
 #define NAME_COLUMNS 20
@@ -73,7 +67,7 @@ struct doctor_text {
 
 static void put_colored(const struct doctor_text *t, const char *color, const char *words)
 {
-	fprintf(t->out, "%s%s%s", t->has_color ? color : "", words, t->has_color ? PLAIN : "");
+	terminal_write_colored(t->has_color ? color : "", words, t->out);
 }
 
 /* Writes lines that begin at |column|; the output is at that column already. */
@@ -98,10 +92,10 @@ static void put_state(
 {
 	static const char *const words[] = {
 		[FINDING_YES] = "yes", [FINDING_NO] = "no ", [FINDING_NONE] = "-  "};
-	const char *color = state == FINDING_YES    ? GREEN
+	const char *color = state == FINDING_YES    ? TERMINAL_GREEN
 			    : state == FINDING_NONE ? ""
-			    : check->is_needed	    ? RED
-						    : YELLOW;
+			    : check->is_needed	    ? TERMINAL_RED
+						    : TERMINAL_YELLOW;
 
 	fputs("  ", t->out);
 	put_colored(t, color, words[state]);
@@ -114,7 +108,7 @@ static void put_remedy(const struct doctor_text *t, const struct finding *f)
 
 	if (*f->command) {
 		fprintf(t->out, "%*s", TEXT_COLUMN, "");
-		put_colored(t, BOLD, "do: ");
+		put_colored(t, TERMINAL_BOLD, "do: ");
 		terminal_write(f->command, t->out);
 		putc('\n', t->out);
 	}
@@ -157,9 +151,9 @@ static void put_end(const struct doctor_text *t, const struct doctor *d)
 
 	putc('\n', t->out);
 	if (doctor_is_ready(d))
-		put_colored(t, GREEN, "ready to record");
+		put_colored(t, TERMINAL_GREEN, "ready to record");
 	else
-		put_colored(t, RED, "not ready to record");
+		put_colored(t, TERMINAL_RED, "not ready to record");
 	if (n)
 		fprintf(t->out, "; \"no\" to %zu of %zu", n, d->n);
 	putc('\n', t->out);
@@ -179,7 +173,7 @@ void doctor_write_text(const struct doctor *d, FILE *out, size_t width, bool has
 		if (strcmp(group, d->checks[i].group) != 0) {
 			group = d->checks[i].group;
 			putc('\n', out);
-			put_colored(&t, BOLD, group);
+			put_colored(&t, TERMINAL_BOLD, group);
 			putc('\n', out);
 		}
 		put_finding(&t, &d->checks[i], &d->findings[i]);

@@ -84,6 +84,13 @@ bool terminal_has_color(FILE *out)
 	       strcmp(term, "dumb") != 0;
 }
 
+void terminal_write_colored(const char *color, const char *text, FILE *out)
+{
+	fputs(color, out);
+	terminal_write(text, out);
+	fputs(*color ? TERMINAL_PLAIN : "", out);
+}
+
 /* --- standard streams ------------------------------------------------------------------------- */
 
 /* The state before streams_start(). */

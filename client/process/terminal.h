@@ -21,8 +21,21 @@ void terminal_write_word(const char *word, FILE *out);
 
 /* The number of columns of the terminal |out|; 0 if it is no terminal, or does not report them. */
 size_t terminal_get_width(FILE *out);
+
+/* --- colours ---------------------------------------------------------------------------------- */
+
+#define TERMINAL_BOLD "\033[1m"
+#define TERMINAL_DIM "\033[2m"
+#define TERMINAL_RED "\033[31m"
+#define TERMINAL_GREEN "\033[32m"
+#define TERMINAL_YELLOW "\033[33m"
+#define TERMINAL_PLAIN "\033[0m"
+
 /* Returns true if |out| is a terminal that has colours, and NO_COLOR is not set. */
 bool terminal_has_color(FILE *out);
+
+/* Writes |text| as terminal_write() does, in |color|; "" is no colour. */
+void terminal_write_colored(const char *color, const char *text, FILE *out);
 
 /* --- standard streams ------------------------------------------------------------------------- */
 

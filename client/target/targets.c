@@ -284,9 +284,22 @@ static void write_command(
 	fprintf(out, "  %s", shown);
 }
 
+/*
+ * Green: something is recorded. Yellow: the program is stopped. Dim: it has ended, or its state is
+ * unknown.
+ */
+static const char *find_state_color(const struct status *s)
+{
+	if (s->is_stopped)
+		return TERMINAL_YELLOW;
+	if (s->has_ended || s->make[0])
+		return TERMINAL_DIM;
+	return s->is_recording || s->has_recorder ? TERMINAL_GREEN : "";
+}
+
 /* The last columns are written only where some row has an entry in them. */
 static void write_row(const struct targets *targets, const struct found_target *t, bool has_makes,
-	bool has_places, FILE *out)
+	bool has_places, bool has_color, FILE *out)
 {
 	const struct status *s = &t->status;
 	bool has_more = has_places || targets->is_here;
@@ -295,6 +308,7 @@ static void write_row(const struct targets *targets, const struct found_target *
 	char since[32];
 	char place[256];
 	char state[32];
+	char padded[32];
 	int n;
 
 	format_address(t, address, sizeof address);
@@ -304,7 +318,8 @@ static void write_row(const struct targets *targets, const struct found_target *
 	snprintf(state, sizeof state, "%s%s", status_name_state(s),
 		s->is_stopped ? ", stopped" : "");
 	n = fprintf(out, "%8d  %-20s %-21s %-12s %-16s ", s->pid, s->name, address, user, since);
-	n += fprintf(out, has_makes || has_more ? "%-9s" : "%s", state);
+	n += snprintf(padded, sizeof padded, has_makes || has_more ? "%-9s" : "%s", state);
+	terminal_write_colored(has_color ? find_state_color(s) : "", padded, out);
 	if (has_makes)
 		n += fprintf(out, has_more ? "  %-11s" : "  %s", s->make[0] ? s->make : "proftap");
 	if (has_places)
@@ -341,14 +356,17 @@ void targets_write(const struct targets *targets, FILE *out)
 	bool has_makes = have_makes(targets);
 	bool has_places = have_places(targets);
 	bool has_more = has_places || targets->is_here;
+	bool has_color = terminal_has_color(out);
 
+	fputs(has_color ? TERMINAL_BOLD : "", out);
 	fprintf(out, "%8s  %-20s %-21s %-12s %-16s ", "PID", "NAME", "PORT", "USER", "SINCE");
 	fprintf(out, has_makes || has_more ? "%-9s" : "%s", "STATE");
 	if (has_makes)
 		fprintf(out, has_more ? "  %-11s" : "  %s", "SERVER");
-	fputs(has_places ? "  CONTAINER\n" : targets->is_here ? "  COMMAND\n" : "\n", out);
+	fputs(has_places ? "  CONTAINER" : targets->is_here ? "  COMMAND" : "", out);
+	fputs(has_color ? TERMINAL_PLAIN "\n" : "\n", out);
 	for (size_t i = 0; i < targets->n; i++)
-		write_row(targets, &targets->v[i], has_makes, has_places, out);
+		write_row(targets, &targets->v[i], has_makes, has_places, has_color, out);
 }
 
 /* --- places -------------------------------------------------------------------------------- */

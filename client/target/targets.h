@@ -103,7 +103,10 @@ void targets_keep_named(struct targets *t, const char *word);
 void targets_find_command(const struct targets *t, const struct found_target *one,
 	char out[static TARGETS_COMMAND_BYTES]);
 
-/* Writes a table with a row for each target. Empty columns are left out. */
+/*
+ * Writes a table with a row for each target. Empty columns are left out. A terminal gets it in
+ * colours.
+ */
 void targets_write(const struct targets *t, FILE *out);
 /* Writes the user's name, or the uid of a user without a name. */
 void targets_format_user(unsigned uid, char *out, size_t n);

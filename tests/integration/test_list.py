@@ -131,6 +131,30 @@ def command_lines_tell_programs_of_one_name_apart(t):
 
 
 @test
+def a_terminal_shows_the_states_in_colors(t):
+    """The head is bold, a recorder green, a stopped program yellow, an ended one dim, an idle one plain."""
+    idle = serve(t, "idle")
+    ended = hold(t, "ended")
+    recorder = serve(t, "recorder", 0, 65536, 0, "127.0.0.1", 0, 0, "-", PROFTAP_RECORDER="1")
+    stopped = serve(t, "stopped")
+    stopped.signal(signal.SIGSTOP)
+    t.at_end.append(lambda: stopped.signal(signal.SIGCONT))
+    wait_until(lambda: listed(t)[stopped.pid]["stopped"], "the program to be stopped")
+    head, *rows = run_on_terminal("list", columns=200, **runtime(t)).splitlines()
+    check(head.startswith("\x1b[1m     PID") and head.endswith("COMMAND\x1b[0m"), f"the head: {head!r}")
+    rows = {int(row.split()[0]): row for row in rows}
+    for target, shown in ((idle, " idle       "), (ended, " \x1b[2mended    \x1b[0m  "), (recorder, " \x1b[32mrecorder \x1b[0m  "),
+                          (stopped, " \x1b[33midle, stopped\x1b[0m  ")):
+        contains(rows[target.pid], shown, "the row")
+        check("\x1b" not in rows[target.pid].replace(shown, ""), f"more colours in {rows[target.pid]!r}")
+    for plain in ({"NO_COLOR": "1"}, {"TERM": "dumb"}):
+        check("\x1b" not in run_on_terminal("list", columns=200, **plain, **runtime(t)), f"colours with {plain}")
+    # A server ends once its data was fetched, or cannot be fetched.
+    proftap(t, "snapshot", str(ended.pid), "--log_dir", t.dir / "held")
+    (t.dir / "runtime" / "proftap" / f"{recorder.pid}.sock").unlink()
+
+
+@test
 def listing_starts_no_thread_in_the_server(t):
     target = serve(t)
     server = find_proftapd(target.pid)

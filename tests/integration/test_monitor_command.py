@@ -17,6 +17,7 @@ import time
 from fake_server import FakeServer, field
 from fixture import check, contains, equal, free_port, run, test
 from processes import PATIENCE_S, PROFTAP, Process
+from terminal import run_on_terminal
 
 CLEAR = "\r\x1b[K"
 
@@ -101,7 +102,7 @@ def on_a_terminal_one_line_changes_in_place(t):
         if select.select([fd], [], [], 0.1)[0]:
             data += os.read(fd, 65536)
     # The last bytes may end within a character.
-    screen = data.decode(errors="ignore")
+    screen = re.sub("\x1b\\[\\d+m", "", data.decode(errors="ignore"))
     os.write(fd, b"\x03")
     equal(os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1]), 0, "exit status")
     os.close(fd)
@@ -127,6 +128,36 @@ def a_strangers_text_is_shown_as_it_is(t):
     equal(call(server.port, 50, "--count", 1).stdout, "TPU v9\nidle: ?[1m7 %\n", "the shown line")
     row = json.loads(call(server.port, 50, "--count", 1, "--json").stdout)
     equal((row["process"], row["pid"], row["cpu_percent"]), (None, 0, None), "unknown values")
+
+
+@test
+def a_terminal_shows_the_line_in_colors(t):
+    target = t.target().serve()
+
+    def monitor(**env):
+        return run_on_terminal("monitor", str(target.port), "100", "--count", "1", columns=200, **env)
+
+    line = monitor()
+    contains(line, f"\x1b[1mtarget (pid {target.pid})\x1b[0m\x1b[2m: CPU \x1b[0m", "the line")
+    contains(line, "\x1b[2m · memory \x1b[0m", "the line")
+    for plain in ({"NO_COLOR": "1"}, {"TERM": "dumb"}):
+        screen = monitor(**plain)
+        contains(screen, f"target (pid {target.pid}): CPU ", "the line without colours")
+        check("\x1b[" not in screen.replace(CLEAR, ""), f"colours with {plain}: {screen!r}")
+
+
+@test
+def a_step_without_an_end_is_yellow_on_a_terminal(t):
+    text = b"Program: train (pid 7), measured for 1.0 s\nStep time: not known: 1 step began, and none has ended\n"
+    server = FakeServer(t, lambda c: c.reply(field(1, text)))
+
+    def monitor(columns):
+        return run_on_terminal("monitor", str(server.port), "100", "--count", "1", columns=columns).strip()
+
+    equal(monitor(200), CLEAR.strip() + "\x1b[1mtrain (pid 7)\x1b[0m\x1b[2m · steps \x1b[0m\x1b[33m1.0/s, none has ended\x1b[0m",
+          "the line")
+    equal(monitor(10), CLEAR.strip() + "\x1b[1mtrain (p…\x1b[0m", "a line that is cut in the name")
+    equal(monitor(20), CLEAR.strip() + "\x1b[1mtrain (pid 7)\x1b[0m\x1b[2m · st…\x1b[0m", "a line that is cut in a label")
 
 
 @test
