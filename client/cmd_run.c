@@ -405,6 +405,7 @@ const struct command command_run = {
 	.arguments.options = options,
 	.arguments.n_options = sizeof options / sizeof options[0],
 	.values = values,
+	.operands = ":commands",
 	.arguments.has_program = true,
 	.arguments.set_profile_option = set_option,
 	.arguments.profile_use = OPTION_OF_SESSION,

@@ -176,27 +176,35 @@ static bool has_operand(const struct command *command, int n_words, char **words
 	return false;
 }
 
-/* A target is offered as the first operand only. */
-static void offer_operands(const struct completion *c, int n_words, char **words)
+/*
+ * A target or a program is offered as the first operand only. The arguments of a program may be
+ * files.
+ */
+static void offer_operands(const struct completion *c, bool is_first)
 {
-	if (strcmp(c->command->operands, ":targets") != 0)
-		fprintf(c->out, "%s\n", c->command->operands);
-	else if (!has_operand(c->command, n_words, words))
+	const char *operands = c->command->operands;
+
+	if (c->command->arguments.has_program && !is_first)
+		operands = ":files";
+	if (strcmp(operands, ":targets") != 0)
+		fprintf(c->out, "%s\n", operands);
+	else if (is_first)
 		complete_targets(c->typed, c->out);
 }
 
 static void complete_word(struct completion *c, int n_words, char **words)
 {
 	const struct argument_option *o = find_pending(c->command, n_words, words);
+	bool is_first = !has_operand(c->command, n_words, words);
 
 	if (strcmp(c->typed, "=") == 0)
 		c->typed = "";
 	if (o)
 		offer_value(c, o);
-	else if (c->typed[0] == '-')
+	else if (c->typed[0] == '-' && (is_first || !c->command->arguments.has_program))
 		offer_options(c);
 	else if (c->command->operands)
-		offer_operands(c, n_words, words);
+		offer_operands(c, is_first);
 }
 
 void command_complete(const struct command *const *commands, size_t n_commands, int n_words,

@@ -1,8 +1,10 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Tests completion in a real bash, as in a user's shell, without the package bash-completion."""
+"""Tests completion in a real bash, zsh and fish, as in a user's shell, without packages of other completions."""
 import os
+import pty
 import re
+import select
 import shutil
 import signal
 import subprocess
@@ -10,9 +12,11 @@ import time
 
 from checks import in_time
 from fixture import Skip, check, contains, equal, find_proftapd, is_alive, run, test, timed
-from processes import PROFTAP, TARGET, TOP_SRC, Target, halt
+from processes import PATIENCE_S, PROFTAP, TARGET, TOP_SRC, Target, halt
 
-SCRIPT = """
+CLIENT = TOP_SRC / "client"
+
+BASH = """
 source "$1"; shift
 complete -p proftap >/dev/null || exit 9
 COMP_WORDS=("$@")
@@ -20,19 +24,93 @@ COMP_CWORD=$(($# - 1))
 _proftap proftap "${COMP_WORDS[COMP_CWORD]}" "${COMP_WORDS[COMP_CWORD-1]}"
 for word in "${COMPREPLY[@]}"; do printf '%s\\n' "$word"; done
 """
+# zsh completes only in its line editor. compadd gets the words; words with which it fills an array come again.
+ZSH = """
+fpath=($CLIENT $fpath)
+LISTMAX=1000
+autoload -Uz compinit && compinit -u -D
+compadd() {
+	local -a shown
+	[[ " $* " == *" "-[ADO]" "* ]] || { builtin compadd -O shown "$@"; print -rl -- $shown >> shown }
+	builtin compadd "$@"
+}
+finish() { print -l "" END >> shown }
+zle -N finish
+bindkey '^X^F' finish
+PS1='RE''ADY> '
+"""
 
 
-def complete(t, *words, **env):
+def need(shell):
+    path = shutil.which(shell)
+    if not path:
+        raise Skip(f"there is no {shell}")
+    return path
+
+
+def ask(t, command, **env):
+    done = subprocess.run(command, cwd=t.dir, env={"PATH": f"{PROFTAP.parent}:/usr/bin:/bin", **env}, capture_output=True,
+                          text=True, timeout=20)
+    equal((done.returncode, done.stderr), (0, ""), command[0])
+    return done.stdout.splitlines()
+
+
+def complete_in_bash(t, *words, **env):
     """Returns the completions that bash offers for the last of |words|."""
-    bash = shutil.which("bash")
-    if not bash:
-        raise Skip("there is no bash")
-    done = subprocess.run(
-        [bash, "--norc", "-c", SCRIPT, "bash", TOP_SRC / "client" / "proftap.bash", "proftap",
-         *words], cwd=t.dir, env={"PATH": f"{PROFTAP.parent}:/usr/bin:/bin", **env},
-        capture_output=True, text=True, timeout=20)
-    equal((done.returncode, done.stderr), (0, ""), "bash")
-    return sorted(done.stdout.splitlines())
+    return sorted(ask(t, [need("bash"), "--norc", "-c", BASH, "bash", CLIENT / "proftap.bash", "proftap", *words], **env))
+
+
+def join(words):
+    """Returns the line that bash splits into |words|."""
+    return re.sub(" = ?", "=", " ".join(["proftap", *words]))
+
+
+def complete_in_fish(t, *words, **env):
+    line = join(words)
+    found = ask(t, [need("fish"), "--no-config", "-c", f"source {CLIENT}/proftap.fish; complete -C '{line}'"],
+                **{"HOME": str(t.dir), "XDG_RUNTIME_DIR": str(t.dir), **env})
+    # fish puts the option in front of its value, and a description behind a tab.
+    front = re.match(r"(--[\w-]+=)?", line.split(" ")[-1])[0]
+    check(all(word.startswith(front) for word in found), f"without {front!r}: {found}")
+    return sorted(word.removeprefix(front).split("\t")[0].removesuffix("/") for word in found)
+
+
+def complete_in_zsh(t, *words, **env):
+    zsh = need("zsh")
+    shown = t.dir / "shown"
+    pid, fd = pty.fork()
+    if pid == 0:
+        os.chdir(t.dir)
+        os.execve(zsh, [zsh, "-f", "-i"], {"PATH": f"{PROFTAP.parent}:/usr/bin:/bin", "HOME": str(t.dir), "TERM": "xterm",
+                                           "CLIENT": str(CLIENT), **env})
+    screen = ""
+    deadline = time.monotonic() + PATIENCE_S
+    try:
+        os.write(fd, ZSH.encode())
+        while not (shown.exists() and shown.read_text().endswith("\nEND\n")):
+            check(time.monotonic() < deadline, f"zsh: {screen!r}")
+            if select.select([fd], [], [], 0.02)[0]:
+                screen += os.read(fd, 65536).decode(errors="replace")
+            if "READY> " in screen:
+                screen = ""
+                os.write(fd, f"{join(words)}\t\x18\x06".encode())
+        found = shown.read_text().splitlines()[:-1]
+    finally:
+        os.kill(pid, signal.SIGKILL)
+        os.waitpid(pid, 0)
+        os.close(fd)
+        shown.unlink(missing_ok=True)
+    return sorted({word.replace("\\", "") for word in found if word})
+
+
+def in_each_shell(check_one):
+    """Makes a test for each shell of one that takes the function that completes there."""
+    for complete in (complete_in_bash, complete_in_fish, complete_in_zsh):
+        def check_there(t, complete=complete):
+            check_one(t, lambda *words, **env: complete(t, *words, **env))
+        check_there.__name__ = check_one.__name__ + complete.__name__.removeprefix("complete")
+        test(check_there)
+    return check_one
 
 
 def help_of(*words):
@@ -40,55 +118,64 @@ def help_of(*words):
                           check=True).stdout
 
 
-@test
-def commands_are_those_of_the_help(t):
+@in_each_shell
+def commands_are_those_of_the_help(t, complete):
     commands = re.findall(r"^  (\w+) ", help_of(), re.M)
     contains(commands, "capture", "commands in the help")
-    equal(complete(t, ""), sorted([*commands, "--help", "--version"]), "commands")
-    equal(complete(t, "rep"), ["report"], "for rep")
-    equal(complete(t, "di"), ["diff"], "for di")
-    equal(complete(t, "no_such_command", ""), [], "for a command that is none")
+    equal(complete(""), sorted([*commands, "--help", "--version"]), "commands")
+    equal(complete("rep"), ["report"], "for rep")
+    equal(complete("di"), ["diff"], "for di")
+    equal(complete("no_such_command", ""), [], "for a command that is none")
 
 
-@test
-def options_are_those_of_the_help(t):
+@in_each_shell
+def options_are_those_of_the_help(t, complete):
     for command in re.findall(r"^  (\w+) ", help_of(), re.M):
         text = help_of(command)
         options = set(re.findall(r"--([a-z]\w*)", text.split("\n\n")[1]))
         if "KEY" in text:
             options |= set(re.findall(r"^  (\w+)", text.split("-o KEY=VALUE")[-1], re.M))
-        found = set(w[2:] for w in complete(t, command, "--"))
+        found = set(w[2:] for w in complete(command, "--"))
         check(options <= found, f"{command}: not offered: {options - found}")
         check(found <= options | {"help", "version"}, f"{command}: not in the help: "
               f"{found - options}")
-    equal(complete(t, "capture", "--log-d"), ["--log_dir"], "for --log-d")
+    check(complete("capture", "--log-d") in (["--log_dir"], ["--log-dir"]), "for --log-d")
 
 
-@test
-def values_are_offered_where_they_are_few(t):
-    equal(complete(t, "report", "--sort", "p"), ["p50", "p99", "p999"], "for --sort p")
-    equal(complete(t, "report", "--sort", "=", "p"), ["p50", "p99", "p999"], "for --sort=p")
-    equal(complete(t, "capture", "-o", "ptap_max"), ["ptap_max_capture_bytes="], "for -o ptap_max")
-    equal(complete(t, "capture", "--timeout", ""), [], "for a number")
+@in_each_shell
+def values_are_offered_where_they_are_few(t, complete):
+    equal(complete("report", "--sort", "p"), ["p50", "p99", "p999"], "for --sort p")
+    equal(complete("report", "--sort", "=", "p"), ["p50", "p99", "p999"], "for --sort=p")
+    equal(complete("capture", "-o", "ptap_max"), ["ptap_max_capture_bytes="], "for -o ptap_max")
+    equal(complete("capture", "--timeout", ""), [], "for a number")
     formats = re.findall(r"^  (\w[\w-]*) +[._]\w", help_of("convert"), re.M)
     contains(formats, "chrome", "formats in the help")
-    equal(complete(t, "convert", "-t", ""), sorted(formats), "for -t")
+    equal(complete("convert", "-t", ""), sorted(formats), "for -t")
     for command in ("capture", "snapshot", "stop"):
-        equal(sorted(complete(t, command, "--format", "")), sorted(["xspace", *formats]), f"for --format of {command}")
-    equal(complete(t, "diff", "--fail_above", ""),
+        equal(sorted(complete(command, "--format", "")), sorted(["xspace", *formats]), f"for --format of {command}")
+    equal(complete("diff", "--fail_above", ""),
           [f"{metric}:" for metric in ("count", "max", "mean", "p50", "p90", "p999", "p99", "rate", "total")], "for --fail_above")
-    equal(complete(t, "diff", "--fail-above", "=", "p9"), ["p90:", "p999:", "p99:"], "for --fail-above=p9")
-    equal(complete(t, "convert", "--align", "e"), ["epoch"], "for --align e")
+    equal(complete("diff", "--fail-above", "=", "p9"), ["p90:", "p999:", "p99:"], "for --fail-above=p9")
+    equal(complete("convert", "--align", "e"), ["epoch"], "for --align e")
 
 
-@test
-def file_arguments_complete_to_files_and_directories(t):
+@in_each_shell
+def file_arguments_complete_to_files_and_directories(t, complete):
     (t.dir / "a dir").mkdir()
     (t.dir / "a file").touch()
-    equal(complete(t, "report", "a"), ["a dir", "a file"], "files for report")
-    equal(complete(t, "diff", "a"), ["a dir", "a file"], "files for diff")
-    equal(complete(t, "capture", "--log_dir", "a"), ["a dir"], "directories for --log_dir")
-    equal(complete(t, "capture", "--log_dir", "="), ["a dir"], "directories for --log_dir=")
+    equal(complete("report", "a"), ["a dir", "a file"], "files for report")
+    equal(complete("diff", "a"), ["a dir", "a file"], "files for diff")
+    equal(complete("capture", "--log_dir", "a"), ["a dir"], "directories for --log_dir")
+    equal(complete("capture", "--log_dir", "="), ["a dir"], "directories for --log_dir=")
+
+
+@in_each_shell
+def programs_and_their_arguments_are_completed(t, complete):
+    (t.dir / "a file").touch()
+    contains(complete("run", "profta"), "proftap", "programs")
+    contains(complete("run", "--log_dir", "logs", "--", "profta"), "proftap", "programs behind an option")
+    equal(complete("run", "cat", "a"), ["a file"], "files for the program")
+    equal(complete("run", "cat", "--lo"), [], "options of the program")
 
 
 # Root's list contains the targets of all users.
@@ -106,20 +193,20 @@ def serve(t, env):
     return target, server
 
 
-@test
-def targets_are_those_of_the_list(t):
+@in_each_shell
+def targets_are_those_of_the_list(t, complete):
     env = {"XDG_RUNTIME_DIR": t.public_dir("runtime")}
     (t.dir / "runtime").chmod(0o700)
     first, _ = serve(t, env)
-    words = complete(t, "capture", "", **env)
+    words = complete("capture", "", **env)
     for word in (str(first.pid), str(first.port), NAME):
         contains(words, word, "the only target")
-    equal(complete(t, "capture", "--timeout", "5", NAME[:-1], **env), [NAME],
+    equal(complete("capture", "--timeout", "5", NAME[:-1], **env), [NAME],
           "for the front of a name")
-    equal(complete(t, "capture", NAME, "", **env), [], "for the duration")
-    equal(complete(t, "list", "", **env), [], "for a command without a target")
+    equal(complete("capture", NAME, "", **env), [], "for the duration")
+    equal(complete("list", "", **env), [], "for a command without a target")
     second, _ = serve(t, env)
-    words = complete(t, "capture", "", **env)
+    words = complete("capture", "", **env)
     check({str(first.pid), str(second.pid)} <= set(words), f"pids in {words}")
     check(NAME not in words, "a name that two have was offered")
 
@@ -133,7 +220,7 @@ def servers_that_do_not_answer_hold_up_nobody(t):
     for server in stopped:
         halt(server)
     started = time.monotonic()
-    contains(complete(t, "capture", "", **env), str(last.pid), "the one that answers")
+    contains(complete_in_bash(t, "capture", "", **env), str(last.pid), "the one that answers")
     # proftap list waits one second for each stopped server.
     in_time(time.monotonic() - started, 3.5, "the words")
 
