@@ -2,6 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Captures from the host daemon's page, in Chromium: with options, stopped, cancelled, forgotten, of several programs."""
 import json
+import time
 
 from checks import contains, wait_until
 from fixture import check, equal, run, test
@@ -244,12 +245,14 @@ def data_of_a_flight_recorder_is_captured(t):
     page.wait_for_text("#program-list", "flight recorder")
     visit.select(program.pid)
     page.write("#capture-last", str(RUN_MS))
+    before = time.monotonic()
     page.click("#capture-button")
     name = visit.await_answer("page.captures.list().find((one) => one.run)?.run ?? null", "the run")
+    taken_ms = 1000 * (time.monotonic() - before)
     visit.await_answer(f"page.events.run?.run === '{name}' && page.events.answer !== null", "its events")
     contains(page.text(f"{LIST} li"), f"Snapshot of pipeline ({program.pid})", "its name")
     (trace,) = read_run(visit, name)
-    check(trace.count("compress") and trace.duration_ms < 2 * RUN_MS, f"{trace.duration_ms} ms of the last {RUN_MS}")
+    check(trace.count("compress") and trace.duration_ms <= RUN_MS + taken_ms, f"{trace.duration_ms} ms of the last {RUN_MS}, in {taken_ms} ms")
     # Selecting a program keeps the mode "held".
     equal(visit.ask("page.form.mode"), "held", "the mode")
     page.shoot("held")
