@@ -12,6 +12,7 @@
 #include "tests/unit/unit.h"
 
 #define N_RANDOM 50000
+#define EXPONENT_BITS (UINT64_C(0x7ff) << 52)
 
 static uint64_t seed = 1;
 
@@ -64,6 +65,9 @@ START_TEST(random_numbers_have_their_shortest_text)
 		memcpy(&value, &bits, sizeof value);
 		if (isfinite(value))
 			check_one(value);
+		bits &= ~EXPONENT_BITS;
+		memcpy(&value, &bits, sizeof value); /* subnormal */
+		check_one(value);
 		check_one((double)(int64_t)(next() >> (next() % 64)) / 1000);
 		check_one((double)(int64_t)(next() >> (next() % 64)));
 		check_one(ldexp((double)(next() >> 11), -(int)(next() % 70)));
