@@ -104,7 +104,8 @@ def check_whole(prefix):
                     "share/man/man8/proftapd.8", "share/man/man3/proftap.h.3", "share/man/man3/proftap.hpp.3",
                     "share/man/man7/proftap-errors.7",
                     "share/bash-completion/completions/proftap", "share/zsh/site-functions/_proftap",
-                    "share/fish/vendor_completions.d/proftap.fish", "lib/sysusers.d/proftap.conf",
+                    "share/fish/vendor_completions.d/proftap.fish", "lib*/**/cmake/proftap/proftapConfig.cmake",
+                    "lib*/**/cmake/proftap/proftapConfigVersion.cmake", "lib/sysusers.d/proftap.conf",
                     "lib/tmpfiles.d/proftap.conf", *(f"lib/systemd/system/{unit}" for unit in UNITS)):
         find(prefix, pattern)
     check(not any(name.endswith((".a", ".la")) for name in files), f"a static archive or a file of libtool in {files}")

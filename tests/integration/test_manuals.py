@@ -589,6 +589,7 @@ BLOCKS = (
     ("guide.md", "proftap report logs", sees_it),
     ("guide.md", "-t speedscope", converts),
     ("guide.md", "make install", "tests/install/test_install.py"),
+    ("guide.md", "FetchContent_Declare", "tests/install/test_build_systems.py"),
     ("guide.md", "ptap_trace_start", traces_itself),
     ("guide.md", "proftap monitor", holds_a_session),
     ("guide.md", "the README's program", records_what_came_before),
