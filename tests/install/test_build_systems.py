@@ -31,6 +31,9 @@ include(FetchContent)
 FetchContent_Declare(proftap SOURCE_DIR "{TOP_SRC}" SOURCE_SUBDIR packaging/cmake)
 FetchContent_MakeAvailable(proftap)
 """
+# The packages' files that contain the version, and the line that has it.
+VERSION_LINES = (("debian/changelog", r"^proftap \((.*)-"), ("*.spec", r"^Version:\s*(.*)"), ("APKBUILD", "^pkgver=(.*)"),
+                 ("vcpkg.json", '"version": "(.*)"'))
 # These stand for vcpkg's functions. They do the same with the folder PACKAGE as the only place of a package.
 VCPKG = """\
 function(run)
@@ -201,8 +204,10 @@ def vcpkg_port_installs_a_library_that_cmake_finds(t):
 def every_file_has_the_same_version(t):
     news = (TOP_SRC / "NEWS.md").read_text()
     equal(re.search(r"^## (\S+)", news, re.M)[1], VERSION, "the newest entry of NEWS.md")
-    port = (PACKAGING / "vcpkg/proftap/vcpkg.json").read_text()
-    equal(re.search(r'"version": "(.*)"', port)[1], VERSION, "version of vcpkg's port")
+    for path in PACKAGING.rglob("*"):
+        for name, pattern in VERSION_LINES:
+            if path.match(name):
+                equal(re.search(pattern, path.read_text(), re.M)[1], VERSION, f"version in {path}")
 
 
 run()
