@@ -3,6 +3,8 @@
 #include "base/diag.h"
 
 #include <ctype.h>
+#include <errno.h>
+#include <locale.h>
 #include <stdarg.h>
 #include <stdbool.h>
 #include <stddef.h>
@@ -191,11 +193,21 @@ int diag_set(struct diag *d, int code, const char *format, ...)
 	return code;
 }
 
+/*
+ * The newest errno of Linux. For larger numbers glibc would allocate the text "Unknown error N".
+ */
+#define ERRNO_MAX EHWPOISON
+
 const char *errno_write_words(char words[ERRNO_WORDS_BYTES], int err)
 {
-	const char *known = strerrordesc_np(err < 0 ? -err : err);
+	int number = err < 0 ? -err : err;
+	/* A constant of libc, so it is not freed. Words of the locale "C" are not translated. */
+	locale_t english = newlocale(LC_ALL_MASK, "C", (locale_t)0);
+	const char *known = number <= ERRNO_MAX ? strerror_l(number, english) : "";
 
-	if (!known)
+	/* The second text is musl's. */
+	if (!known[0] || strncmp(known, "Unknown error", 13) == 0 ||
+		strcmp(known, "No error information") == 0)
 		return "unknown reason";
 	snprintf(words, ERRNO_WORDS_BYTES, "%s", known);
 	/*

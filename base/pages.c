@@ -6,6 +6,8 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
+#include "base/kernel_numbers.h"
+
 #define MIN_LARGE_BYTES ((size_t)4 << 20)
 #define MIN_BYTES ((size_t)64 << 10)
 

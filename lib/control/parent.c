@@ -4,8 +4,7 @@
  *
  * setenv() races with every getenv() of other threads, and libc has no lock that both take. So the
  * variable is set only while there is no other thread. It is not removed when the server stops:
- * after the control thread has existed, libc never again says that there is one thread. The socket
- * that it names is gone then, and does not answer.
+ * there may be other threads by then. The socket that it names is gone then, and does not answer.
  */
 #include "lib/control/parent.h"
 
@@ -14,7 +13,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/single_threaded.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "base/env.h"
@@ -41,9 +40,15 @@ void parent_describe(struct arena *head)
 		strcpy(head->parent, value);
 }
 
+/*
+ * The directory has a folder for each thread, and two links more. This works with every libc;
+ * __libc_single_threaded is glibc's, since 2.32.
+ */
 bool parent_may_be_announced(void)
 {
-	return __libc_single_threaded;
+	struct stat st;
+
+	return stat("/proc/self/task", &st) == 0 && st.st_nlink == 2 + 1;
 }
 
 /* Signals are blocked because a handler of the program could read the environment. */

@@ -15,7 +15,7 @@ struct arena;
 void parent_describe(struct arena *head);
 
 /*
- * Returns true if the environment may be changed: libc says that there is one thread. The caller
+ * Returns true if the environment may be changed: this process has one thread. The caller
  * must ask before it starts the library's own thread. The answer then stays true: that thread never
  * reads the environment, and no other one can start while the caller waits for its server.
  */

@@ -7,6 +7,7 @@
 #include <sys/prctl.h>
 
 #include "base/clock.h"
+#include "base/kernel_numbers.h"
 
 /*
  * Protected: the library always uses its own copy. The linker refuses a program that would need a

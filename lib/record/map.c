@@ -6,6 +6,7 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
+#include "base/kernel_numbers.h"
 #include "lib/wire/ring.h"
 
 int map_populate(const void *from, size_t n)

@@ -8,7 +8,6 @@
 
 #include <errno.h>
 #include <fcntl.h>
-#include <linux/memfd.h>
 #include <netinet/in.h>
 #include <signal.h>
 #include <stddef.h>
@@ -16,17 +15,11 @@
 #include <sys/prctl.h>
 #include <sys/resource.h>
 
+#include "base/kernel_numbers.h"
 #include "lib/spawn/rawsys.h"
 #include "lib/spawn/socket_file.h"
 #include "lib/spawn/spawn.h"
 #include "lib/wire/serve.h"
-
-#ifndef MFD_NOEXEC_SEAL
-#define MFD_NOEXEC_SEAL 8U
-#endif
-#ifndef CLOSE_RANGE_CLOEXEC
-#define CLOSE_RANGE_CLOEXEC 4U
-#endif
 
 static SPAWN_RAW int fail_at(struct spawn *s, enum spawn_stage stage, long error)
 {

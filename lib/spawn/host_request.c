@@ -67,29 +67,29 @@ static SPAWN_RAW long send_request(const struct host_request *q, long fd, bool i
 	unsigned n = s->address_bytes ? 2 : 1;
 	struct serve_request request;
 	struct {
-		struct cmsghdr head;
+		struct raw_control head;
 		int fds[SERVE_MAX_DESCRIPTORS];
 	} control;
 	struct iovec piece;
-	struct msghdr message;
+	struct raw_message message;
 
 	for (int i = 0; i < SERVE_WORD_BYTES; i++)
 		request.word[i] = word[i];
 	request.is_program = !is_apart;
 	piece.iov_base = &request;
 	piece.iov_len = sizeof request;
-	control.head.cmsg_len = CMSG_LEN(n * sizeof *control.fds);
-	control.head.cmsg_level = SOL_SOCKET;
-	control.head.cmsg_type = SCM_RIGHTS;
+	control.head.n_bytes = sizeof control.head + n * sizeof *control.fds;
+	control.head.level = SOL_SOCKET;
+	control.head.type = SCM_RIGHTS;
 	control.fds[0] = s->memfd;
 	control.fds[1] = s->listener;
-	message.msg_name = NULL;
-	message.msg_namelen = 0;
-	message.msg_iov = &piece;
-	message.msg_iovlen = 1;
-	message.msg_control = &control;
-	message.msg_controllen = CMSG_LEN(n * sizeof *control.fds);
-	message.msg_flags = 0;
+	message.name = NULL;
+	message.name_bytes = 0;
+	message.pieces = &piece;
+	message.n_pieces = 1;
+	message.control = &control;
+	message.control_bytes = control.head.n_bytes;
+	message.flags = 0;
 	return raw3(SYS_sendmsg, fd, &message, MSG_NOSIGNAL);
 }
 
@@ -97,28 +97,28 @@ static SPAWN_RAW long send_request(const struct host_request *q, long fd, bool i
 static SPAWN_RAW long receive_message(struct host_request *q, long fd, struct serve_answer *answer)
 {
 	struct {
-		struct cmsghdr head;
+		struct raw_control head;
 		struct ucred who;
 	} control;
 	struct iovec piece;
-	struct msghdr message;
+	struct raw_message message;
 	long n;
 
 	piece.iov_base = answer;
 	piece.iov_len = sizeof *answer;
-	control.head.cmsg_type = 0;
-	message.msg_name = NULL;
-	message.msg_namelen = 0;
-	message.msg_iov = &piece;
-	message.msg_iovlen = 1;
-	message.msg_control = &control;
-	message.msg_controllen = sizeof control;
-	message.msg_flags = 0;
+	control.head.type = 0;
+	message.name = NULL;
+	message.name_bytes = 0;
+	message.pieces = &piece;
+	message.n_pieces = 1;
+	message.control = &control;
+	message.control_bytes = sizeof control;
+	message.flags = 0;
 	n = raw3(SYS_recvmsg, fd, &message, MSG_CMSG_CLOEXEC);
-	q->spawn->pid = n > 0 && control.head.cmsg_level == SOL_SOCKET &&
-					control.head.cmsg_type == SCM_CREDENTIALS
-				? control.who.pid
-				: 0;
+	q->spawn->pid =
+		n > 0 && control.head.level == SOL_SOCKET && control.head.type == SCM_CREDENTIALS
+			? control.who.pid
+			: 0;
 	return n;
 }
 

@@ -108,26 +108,26 @@ static SPAWN_RAW long connect_to_server(struct join *j)
 static SPAWN_RAW long send_request(struct join *j, long fd)
 {
 	struct {
-		struct cmsghdr head;
+		struct raw_control head;
 		int memfd;
 	} control;
 	struct iovec piece;
-	struct msghdr message;
+	struct raw_message message;
 	long n;
 
 	piece.iov_base = &j->request;
 	piece.iov_len = sizeof j->request;
-	control.head.cmsg_len = CMSG_LEN(sizeof control.memfd);
-	control.head.cmsg_level = SOL_SOCKET;
-	control.head.cmsg_type = SCM_RIGHTS;
+	control.head.n_bytes = sizeof control.head + sizeof control.memfd;
+	control.head.level = SOL_SOCKET;
+	control.head.type = SCM_RIGHTS;
 	control.memfd = j->spawn.memfd;
-	message.msg_name = NULL;
-	message.msg_namelen = 0;
-	message.msg_iov = &piece;
-	message.msg_iovlen = 1;
-	message.msg_control = &control;
-	message.msg_controllen = CMSG_LEN(sizeof control.memfd);
-	message.msg_flags = 0;
+	message.name = NULL;
+	message.name_bytes = 0;
+	message.pieces = &piece;
+	message.n_pieces = 1;
+	message.control = &control;
+	message.control_bytes = control.head.n_bytes;
+	message.flags = 0;
 	n = raw3(SYS_sendmsg, fd, &message, MSG_NOSIGNAL);
 	return n < 0 ? n : 0;
 }

@@ -54,6 +54,28 @@ static inline long raw6(long nr, long a, long b, long c, long d, long e, long f)
 #define raw4(nr, a, b, c, d) raw6(nr, (long)(a), (long)(b), (long)(c), (long)(d), 0, 0)
 #define raw5(nr, a, b, c, d, e) raw6(nr, (long)(a), (long)(b), (long)(c), (long)(d), (long)(e), 0)
 
+/* --- messages ------------------------------------------------------------------------------ */
+
+/* The kernel's struct msghdr. Fields of musl's are narrower, and its sendmsg() clears the gaps. */
+struct raw_message {
+	void *name;
+	int32_t name_bytes;
+	struct iovec *pieces;
+	size_t n_pieces;
+	void *control;
+	size_t control_bytes;
+	uint32_t flags;
+};
+
+/* The kernel's struct cmsghdr, with which a control message begins. */
+struct raw_control {
+	size_t n_bytes; /* with this head */
+	int32_t level;
+	int32_t type;
+};
+
+/* --- signals ------------------------------------------------------------------------------- */
+
 /*
  * Blocks all signals, including libc's internal ones, which sigprocmask() leaves out. SIGSYS stays
  * as it is: a sandbox may answer the system call clone with it, and the host's SIGSYS handler then

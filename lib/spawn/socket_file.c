@@ -4,10 +4,10 @@
 
 #include <errno.h>
 #include <fcntl.h>
-#include <linux/stat.h>
 #include <stddef.h>
 #include <sys/file.h>
 #include <sys/socket.h>
+#include <sys/stat.h>
 #include <sys/un.h>
 #include <time.h>
 
@@ -25,16 +25,14 @@
 #define MODE_BITS 07777
 
 /* 0: the file can be the socket that was bound. */
-static SPAWN_RAW long check_bound_socket(long fd, struct statx *st)
+static SPAWN_RAW long check_bound_socket(long fd, struct stat *st)
 {
 	long uid = raw0(SYS_geteuid);
-	long r = raw5(SYS_statx, fd, "", AT_EMPTY_PATH,
-		STATX_TYPE | STATX_MODE | STATX_UID | STATX_NLINK, st);
+	long r = raw4(SYS_newfstatat, fd, "", st, AT_EMPTY_PATH);
 
 	if (r < 0)
 		return r;
-	return (st->stx_mode & S_IFMT) == S_IFSOCK && st->stx_nlink == 1 &&
-			       (!uid || st->stx_uid == (uint32_t)uid)
+	return S_ISSOCK(st->st_mode) && st->st_nlink == 1 && (!uid || st->st_uid == (uid_t)uid)
 		       ? 0
 		       : -EEXIST;
 }
@@ -69,11 +67,11 @@ static SPAWN_RAW long change_mode(long fd, uint32_t mode)
  */
 SPAWN_RAW long socket_file_set_mode(const char *path, uint32_t mode)
 {
-	struct statx st;
+	struct stat st;
 	long fd = raw4(SYS_openat, AT_FDCWD, path, O_PATH | O_NOFOLLOW | O_CLOEXEC, 0);
 	long r = fd < 0 ? fd : check_bound_socket(fd, &st);
 
-	if (r == 0 && (st.stx_mode & MODE_BITS) != mode)
+	if (r == 0 && (st.st_mode & MODE_BITS) != mode)
 		r = change_mode(fd, mode);
 	if (fd >= 0)
 		raw1(SYS_close, fd);
@@ -130,14 +128,14 @@ static SPAWN_RAW long lock_directory(const char *path)
 /* 0: the path is a socket of this user without a listener. */
 static SPAWN_RAW long check_stale(const struct spawn *s, const char *path)
 {
-	struct statx st;
+	struct stat st;
 	long fd;
-	long r = raw5(SYS_statx, AT_FDCWD, path, AT_SYMLINK_NOFOLLOW, STATX_TYPE | STATX_UID, &st);
+	long r = raw4(SYS_newfstatat, AT_FDCWD, path, &st, AT_SYMLINK_NOFOLLOW);
 	long uid = raw0(SYS_geteuid);
 
 	if (r < 0)
 		return r;
-	if ((st.stx_mode & S_IFMT) != S_IFSOCK || (uid && st.stx_uid != (uint32_t)uid))
+	if (!S_ISSOCK(st.st_mode) || (uid && st.st_uid != (uid_t)uid))
 		return -EEXIST;
 	fd = raw3(SYS_socket, AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
 	if (fd < 0)

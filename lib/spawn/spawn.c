@@ -94,12 +94,18 @@ bool pid_space_is_shared_with_children(void)
 #define GUARD_BYTES (16u << 10)
 
 /*
- * clone() by the name that nobody interposes. ThreadSanitizer takes a call of the other name for a
- * fork. Here child and parent share their memory, so the host's thread would never again receive a
- * signal, nor be checked by ThreadSanitizer.
+ * clone() of glibc, by the name that nobody interposes. ThreadSanitizer takes a call of the other
+ * name for a fork. Here child and parent share their memory, so the host's thread would never again
+ * receive a signal, nor be checked by ThreadSanitizer. A shared musl does not export this name.
  */
-extern int clone_of_libc(int (*f)(void *), void *stack, int flags, void *argument, ...) __asm__(
-	"__clone");
+extern int clone_of_glibc(int (*f)(void *), void *stack, int flags, void *argument, ...) __asm__(
+	"__clone") __attribute__((weak));
+
+static SPAWN_RAW int clone_on_stack(int (*f)(void *), void *stack, int flags, void *argument)
+{
+	return clone_of_glibc ? clone_of_glibc(f, stack, flags, argument)
+			      : clone(f, stack, flags, argument);
+}
 
 /* Private memory: the caller sees a child's write only if the child shares the memory. */
 static volatile int probe;
@@ -159,7 +165,7 @@ static SPAWN_RAW int run_server(void *p)
 static SPAWN_RAW int run_intermediate(void *p)
 {
 	struct spawn_job *job = p;
-	int pid = clone_of_libc(run_server, job->stack, CLONE_VM | CLONE_VFORK, job);
+	int pid = clone_on_stack(run_server, job->stack, CLONE_VM | CLONE_VFORK, job);
 
 	if (pid < 0) {
 		job->spawn->stage = SPAWN_CLONE;
@@ -191,7 +197,7 @@ static SPAWN_RAW int run_entry(void *p)
 static int run_clone(int (*f)(void *), char *stack_top, void *argument)
 {
 	struct clone_entry entry = {f, argument};
-	int pid = clone_of_libc(run_entry, stack_top, CLONE_VM | CLONE_VFORK, &entry);
+	int pid = clone_on_stack(run_entry, stack_top, CLONE_VM | CLONE_VFORK, &entry);
 
 	if (pid < 0)
 		return -errno;
