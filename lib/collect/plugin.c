@@ -2,7 +2,6 @@
 /* Plug-ins, found and opened; see plugin.h. */
 #include "lib/collect/plugin.h"
 
-#include <dlfcn.h>
 #include <errno.h>
 #include <link.h>
 #include <proftap/collector.h>
@@ -12,6 +11,7 @@
 
 #include "base/diag.h"
 #include "base/env.h"
+#include "lib/record/loader.h"
 #include "lib/wire/vendor.h"
 
 static struct plugin vendor_plugins[N_DEVICE_VENDORS];
@@ -112,14 +112,14 @@ static bool has_file(struct plugin *p, const char *folder, size_t n, const char 
 static bool is_beside_library(struct plugin *p)
 {
 	const char *const below[] = {"", "proftap/", p->vendor->build_folder};
-	Dl_info info;
+	char own[PATH_MAX];
 	size_t n;
 
-	if (!dladdr((void *)(size_t)&plugins_get, &info) || info.dli_fname[0] != '/')
+	if (!loader_find_own_file(own) || own[0] != '/')
 		return false;
-	n = (size_t)(strrchr(info.dli_fname, '/') - info.dli_fname);
+	n = (size_t)(strrchr(own, '/') - own);
 	for (size_t i = 0; i < sizeof below / sizeof below[0]; i++)
-		if (has_file(p, info.dli_fname, n, below[i]))
+		if (has_file(p, own, n, below[i]))
 			return true;
 	return false;
 }
@@ -160,19 +160,15 @@ static int check_collector(const struct plugin *p, const struct ptap_collector *
 static int load_plugin_file(struct plugin *p, const struct ptap_collector **out, struct diag *d)
 {
 	const struct ptap_collector *(*get)(uint32_t abi);
-	void *so;
 	void *symbol;
+	int r;
 
 	if (p->path[0] != '/')
 		return diag_set(
 			d, -EINVAL, "PROFTAP_COLLECTOR: \"%s\" is not an absolute path", p->path);
-	so = dlopen(p->path, RTLD_NOW | RTLD_LOCAL | RTLD_NODELETE);
-	if (!so)
-		return diag_set(d, -ENOENT, "cannot be opened: %s", dlerror());
-	symbol = dlsym(so, PTAP_COLLECTOR_SYMBOL);
-	if (!symbol)
-		return diag_set(d, -EPROTO,
-			"%s is not a collector: it has no " PTAP_COLLECTOR_SYMBOL "()", p->path);
+	r = loader_find_function(p->path, PTAP_COLLECTOR_SYMBOL, &symbol, d);
+	if (r)
+		return r;
 	memcpy(&get, &symbol, sizeof get);
 	*out = get(PTAP_COLLECTOR_ABI);
 	return check_collector(p, *out, d);

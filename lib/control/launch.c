@@ -19,9 +19,11 @@
 #include "base/diag.h"
 #include "base/env.h"
 #include "base/runtime_dir.h"
+#include "base/server_path.h"
 #include "lib/control/arena.h"
 #include "lib/control/handshake.h"
 #include "lib/control/parent.h"
+#include "lib/record/loader.h"
 #include "lib/spawn/host_request.h"
 #include "lib/spawn/spawn.h"
 
@@ -133,10 +135,17 @@ static int check_adoption(struct diag *d)
 	return OWN_SERVER_IMPOSSIBLE;
 }
 
+int launch_find_server(char *path, size_t size, struct diag *d)
+{
+	char own[PATH_MAX];
+
+	return server_path_find(loader_find_own_file(own) ? own : NULL, path, size, d);
+}
+
 /* A wrong path in the environment is an error that the user must correct. */
 static int find_own_program(char *path, size_t size, struct diag *d)
 {
-	int r = spawn_find_server(path, size, d);
+	int r = launch_find_server(path, size, d);
 
 	return r && !env_get(ENV_PROFTAPD) ? OWN_SERVER_IMPOSSIBLE : r;
 }

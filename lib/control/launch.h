@@ -47,4 +47,7 @@ struct launch {
  */
 int launch_server(const struct ptap_server_options *o, bool is_private, struct diag *d);
 
+/* server_path_find() (base/server_path.h), for this library. */
+int launch_find_server(char *path, size_t size, struct diag *d);
+
 #endif

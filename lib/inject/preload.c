@@ -11,7 +11,6 @@
 #define PTAP_IMPL_BUILDING
 #include "lib/inject/preload.h"
 
-#include <dlfcn.h>
 #include <errno.h>
 #include <proftap/proftap.h>
 #include <pthread.h>
@@ -26,6 +25,7 @@
 #include "base/clock.h"
 #include "base/env.h"
 #include "lib/record/guest.h"
+#include "lib/record/loader.h"
 
 #define LONGEST_WAIT_NS (5 * NS_PER_S)
 /*
@@ -188,20 +188,6 @@ static void wait_for_recording(const struct server_place *place)
 		usleep(POLL_US);
 }
 
-/*
- * Returns true if the loader mapped this library before the program began. If it was opened later
- * (by CUDA, in cuInit()), the opener holds the loader's lock during this constructor, and perhaps
- * other locks. The recording waits for collectors, which need these locks.
- */
-static bool is_preloaded(void)
-{
-	const char *preloads = secure_getenv("LD_PRELOAD");
-	Dl_info own;
-
-	return preloads && dladdr((void *)(size_t)&preload_claim, &own) && own.dli_fname[0] &&
-	       strstr(preloads, own.dli_fname);
-}
-
 /* Returns true if PROFTAP_FOLLOW says that this program's recording includes its descendants. */
 static bool is_tree_recorded(void)
 {
@@ -256,5 +242,9 @@ int InitializeInjection(void)
 
 __attribute__((constructor)) static void start_at_load(void)
 {
-	start_once(is_preloaded());
+	/*
+	 * If this library was opened later, its opener may hold locks. The recording waits for
+	 * collectors, which need these locks.
+	 */
+	start_once(loader_was_early());
 }

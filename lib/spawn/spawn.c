@@ -12,7 +12,6 @@
  */
 #include "lib/spawn/spawn.h"
 
-#include <dlfcn.h>
 #include <errno.h>
 #include <proftap/proftap.h>
 #include <sched.h>
@@ -25,19 +24,10 @@
 #include <unistd.h>
 
 #include "base/diag.h"
-#include "base/server_path.h"
 #include "lib/spawn/child.h"
 #include "lib/spawn/rawsys.h"
 
-/* --- the program and its environment ------------------------------------------------------- */
-
-int spawn_find_server(char *path, size_t size, struct diag *d)
-{
-	Dl_info info;
-	bool is_known = dladdr((void *)(size_t)&spawn_find_server, &info) != 0;
-
-	return server_path_find(is_known ? info.dli_fname : NULL, path, size, d);
-}
+/* --- the environment ----------------------------------------------------------------------- */
 
 static bool is_unwanted_variable(const char *entry)
 {

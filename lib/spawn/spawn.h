@@ -66,9 +66,6 @@ int spawn_run_apart(void (*f)(void *argument, bool is_apart), void *argument);
 int spawn_explain(const struct spawn *s, const char *path, const struct ptap_server_options *o,
 	struct diag *d);
 
-/* server_path_find() (base/server_path.h), for this library. */
-int spawn_find_server(char *path, size_t size, struct diag *d);
-
 /*
  * The environment without LD_*, PROFTAP_*, GRPC_* and *_proxy. The array is malloc'ed, the strings
  * are the host's. NULL when memory ran out.

@@ -22,6 +22,7 @@
 #include <unistd.h>
 
 #include "base/diag.h"
+#include "lib/control/launch.h"
 #include "lib/spawn/address.h"
 #include "lib/wire/arena.h"
 #include "tests/unit/fake_root.h"
@@ -44,7 +45,7 @@ static void expect_found(const char *asked)
 	char path[PATH_MAX] = "";
 
 	setenv("PROFTAPD", asked, 1);
-	ck_assert_msg(spawn_find_server(path, sizeof path, &d) == 0, "%s", d.text);
+	ck_assert_msg(launch_find_server(path, sizeof path, &d) == 0, "%s", d.text);
 	ck_assert_str_eq(path, program);
 }
 
@@ -66,7 +67,7 @@ static void expect_refused(const char *asked)
 	char path[PATH_MAX] = "";
 
 	setenv("PROFTAPD", asked, 1);
-	ck_assert_msg(spawn_find_server(path, sizeof path, &d) == -ENOENT, "%s", asked);
+	ck_assert_msg(launch_find_server(path, sizeof path, &d) == -ENOENT, "%s", asked);
 	ck_assert_msg(strstr(d.text, "PROFTAPD=") && strstr(d.text, asked), "said: %s", d.text);
 }
 
@@ -86,7 +87,7 @@ START_TEST(does_not_overrun_a_short_buffer)
 	char path[16] = "";
 
 	setenv("PROFTAPD", program, 1);
-	ck_assert_int_lt(spawn_find_server(path, 8, &d), 0);
+	ck_assert_int_lt(launch_find_server(path, 8, &d), 0);
 	ck_assert_str_eq(path + 8, "");
 }
 END_TEST
@@ -100,7 +101,7 @@ START_TEST(finds_a_server_without_being_told)
 	unsetenv("PROFTAPD");
 	snprintf(places, sizeof places, "relative::/nowhere:%s/bin", fake_root);
 	setenv("PATH", places, 1);
-	ck_assert_msg(spawn_find_server(path, sizeof path, &d) == 0, "%s", d.text);
+	ck_assert_msg(launch_find_server(path, sizeof path, &d) == 0, "%s", d.text);
 	ck_assert_int_eq(path[0], '/');
 	ck_assert_int_eq(access(path, X_OK), 0);
 }
