@@ -21,13 +21,23 @@
  */
 #define PF_DUMPCORE 0x200u
 
+/* struct cn_msg without its last member: an array without a length, which must end a struct. */
+struct crash_message {
+	struct cb_id id;
+	uint32_t seq;
+	uint32_t ack;
+	uint16_t len;
+	uint16_t flags;
+};
+_Static_assert(sizeof(struct crash_message) == sizeof(struct cn_msg), "the connector's header");
+
 /*
  * The request in the form that Linux 6.6 and later read; older kernels ignore it because of its
  * length.
  */
 struct crash_request {
 	struct nlmsghdr head;
-	struct cn_msg message;
+	struct crash_message message;
 	uint32_t operation;
 	uint32_t events;
 } __attribute__((packed));
@@ -35,7 +45,7 @@ struct crash_request {
 /* The beginning of a core dump event; more fields follow. */
 struct crash {
 	struct nlmsghdr head;
-	struct cn_msg message;
+	struct crash_message message;
 	uint32_t what;
 	uint32_t processor;
 	uint64_t timestamp_ns;

@@ -76,7 +76,7 @@ START_TEST(client_that_asks_letter_by_letter_is_dropped)
 {
 	serve(SMALL);
 	for (size_t i = 0; i < 4; i++) {
-		ck_assert_int_eq(write(peer, REQUEST + i, 1), 1);
+		ck_assert_int_eq(write(peer, &REQUEST[i], 1), 1);
 		fixture_now_ms += HTTP_REQUEST_MS / 5;
 		http_fixture_run();
 	}

@@ -60,7 +60,7 @@ END_TEST
 
 START_TEST(a_process_after_exec_is_another_program)
 {
-	char bytes[2] = "ab";
+	char bytes[2] = {'a', 'b'};
 
 	ck_assert_int_eq(write(word, bytes, 2), 2);
 	ck_assert_int_eq(read(echo, bytes, 1), 1);

@@ -50,7 +50,8 @@ static int make_listener(int type)
 static void set_up(void)
 {
 	ck_assert_int_eq(socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, sockets), 0);
-	good = (struct serve_request){SERVE_WORD, 1};
+	good = (struct serve_request){.is_program = 1};
+	memcpy(good.word, SERVE_WORD, SERVE_WORD_BYTES);
 	arena = make_arena(arena_size_bytes(1, ARENA_MIN_RING_BYTES), 0, ALL_SEALS);
 	listener = make_listener(SOCK_STREAM);
 	ck_assert_int_eq(listen(listener, 1), 0);

@@ -78,7 +78,7 @@ static const char *const pprof_texts[N_TEXTS] = {
 	[TEXT_THREAD] = "thread",
 	[TEXT_TID] = "tid",
 	[TEXT_DEVICE] = "device",
-	[TEXT_PRODUCER] = "made by proftap " PACKAGE_VERSION,
+	[TEXT_PRODUCER] = ("made by proftap " PACKAGE_VERSION),
 };
 
 static uint64_t pprof_text_of_host(uint32_t host)
