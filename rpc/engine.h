@@ -15,6 +15,10 @@
 void engine_start(void);
 void engine_stop(void);
 
+/* gRPC 1.62 declares these in grpc_security.h, 1.66 in credentials.h. */
+grpc_channel_credentials *grpc_insecure_credentials_create(void);
+grpc_server_credentials *grpc_insecure_server_credentials_create(void);
+
 /* Blocks all signals in this thread, so that threads created from it never run a handler. */
 sigset_t signals_block(void);
 void signals_restore(const sigset_t *old);

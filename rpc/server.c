@@ -132,8 +132,6 @@ static void adopted_deinit(struct adopted *a)
  * opens before the calls' thread runs and hangs up.
  */
 #define QUOTA_BYTES (16u << 20)
-/* Requests are small. gRPC parses all that it reads at once, before the server can object. */
-#define READ_BYTES 8192
 #define MAX_STREAMS 16
 #define IDLE_MS 60000
 
@@ -149,9 +147,6 @@ static grpc_server *core_server_new(void)
 		arg_int(GRPC_ARG_MAX_SEND_MESSAGE_LENGTH, -1),
 		arg_int(GRPC_ARG_ENABLE_PER_MESSAGE_DECOMPRESSION, 0),
 		arg_int(GRPC_ARG_MAX_CONCURRENT_STREAMS, MAX_STREAMS),
-		arg_int(GRPC_ARG_TCP_READ_CHUNK_SIZE, READ_BYTES),
-		arg_int(GRPC_ARG_TCP_MIN_READ_CHUNK_SIZE, READ_BYTES),
-		arg_int(GRPC_ARG_TCP_MAX_READ_CHUNK_SIZE, READ_BYTES),
 		/* A call in flight is not idle. */
 		arg_int(GRPC_ARG_MAX_CONNECTION_IDLE_MS, IDLE_MS),
 		/* Clients with keep-alive on a quiet Profile call are not abusive. */

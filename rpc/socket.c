@@ -16,9 +16,11 @@
  */
 #define UNREAD_MS 60000
 /*
- * The size of the receive buffer. Requests are small. Our thread counts the calls and closes the
- * connections of peers that make too many; gRPC's thread would read further calls while ours waits
- * for a processor. A small buffer makes the peer wait instead.
+ * The size of the receive buffer, which the kernel doubles. Requests are small. Our thread counts
+ * the calls and closes the connections of peers that make too many; gRPC's thread would read
+ * further calls while ours waits for a processor. A small buffer makes the peer wait instead. On
+ * TCP it also bounds the bytes that gRPC reads, and therefore parses, at once. gRPC's own argument
+ * does not: grpc.experimental.tcp_max_read_chunk_size has had no effect since 1.51.
  */
 #define UNREAD_BYTES 16384
 
