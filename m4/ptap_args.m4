@@ -11,6 +11,16 @@ AC_DEFUN([PTAP_ARG_ENABLE], [
 	esac
 ])
 
+# PTAP_ARG_WITH(NAME, HELP, DEFAULT, VALUES)
+# Defines a --with switch in the same way. Sets with_NAME.
+AC_DEFUN([PTAP_ARG_WITH], [
+	AC_ARG_WITH([$1], [AS_HELP_STRING([--with-$1=VALUE], [$2: $4 @<:@$3@:>@])], [], [with_$1=$3])
+	case " $4 " in
+	*" $with_$1 "*) ;;
+	*) AC_MSG_ERROR([--with-$1=$with_$1: not one of: $4]) ;;
+	esac
+])
+
 # PTAP_PROG(VARIABLE, PROGRAM, DEBIAN-PACKAGE)
 # Requires a program without which the build is impossible.
 AC_DEFUN([PTAP_PROG], [

@@ -21,6 +21,8 @@ from processes import TOP_BUILD, Capture, Process, is_alive  # noqa: E402
 UNITS = ("proftapd.service", "proftapd.socket", "proftapd-registry.socket", "proftapd-web.socket")
 # The limit of systemd-analyze security, in tenths; the scale ends at ten.
 MAX_EXPOSURE = 30
+# The size of a stripped program. gRPC with TLS and what it needs adds 7 MB.
+MAX_PROGRAM_BYTES = 7_000_000
 SANITIZE = {"address": ["-fsanitize=address,undefined"], "thread": ["-fsanitize=thread"]}
 COMPILERS = (("c", os.environ.get("CC", "cc"), "-std=gnu99"),
              ("c++", os.environ.get("CXX", "c++"), "-std=gnu++11"))
@@ -95,6 +97,19 @@ def capture_program(t, prefix, program):
     wait_until(lambda: not is_alive(server), "the server to end")
 
 
+def check_lean(t, program):
+    """Checks that |program| is small and has neither OpenSSL nor zstd: it has no TLS."""
+    needed = subprocess.run(["ldd", program], text=True, capture_output=True, check=True).stdout
+    check(not re.search(r"lib(ssl|crypto|zstd|grpc)\.so", needed), f"{program} needs: {needed}")
+    symbols = subprocess.run(["readelf", "-sW", program], text=True, capture_output=True,
+                             check=True).stdout
+    equal(re.findall(r"\b(?:SSL|EVP|OPENSSL|ZSTD)_\w+", symbols)[:5], [], f"symbols of {program}")
+    if SANITIZERS == "no":
+        subprocess.run(["strip", "-o", t.dir / "stripped", program], check=True)
+        check((t.dir / "stripped").stat().st_size <= MAX_PROGRAM_BYTES,
+              f"{program}: {(t.dir / 'stripped').stat().st_size} bytes")
+
+
 def check_whole(prefix):
     """Checks that each kind of file is installed, and that none points to the build."""
     files = list_files(prefix)
@@ -149,6 +164,8 @@ def installation_under_a_prefix_works(t):
     installed = list_files(prefix)
     check_whole(prefix)
     check_units(prefix)
+    for name in ("bin/proftap", "sbin/proftapd"):
+        check_lean(t, find(prefix, name))
     programs = [build(prefix, *compiler) for compiler in COMPILERS]
     if SANITIZERS == "no":  # a sanitizer's library is shared
         programs += [build(prefix, *compiler, is_static=True) for compiler in COMPILERS]
