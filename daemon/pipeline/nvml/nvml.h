@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * The part of NVIDIA's management library (NVML) that the server uses. The declarations are
- * ours; the library has had the needed symbols since driver 450. The server opens it with
- * dlopen() if it is installed, and never links it. Its calls may take seconds, or may never
- * return when a device hangs.
+ * ours, and tests/compile/nvidia compares them with NVIDIA's header. The library has had the
+ * needed symbols since driver 450. The server opens it with dlopen() if it is installed, and never
+ * links it. Its calls may take seconds, or may never return when a device hangs.
  */
 #ifndef DAEMON_NVML_H
 #define DAEMON_NVML_H
@@ -70,9 +70,9 @@ struct nvml_gpm_metric {
 
 /*
  * The library uses the first |n| metrics. The array has room for all metrics of its own header (98
- * at first, 333 in 2026).
+ * at first, 210 in CUDA 12.9, 477 in 13.5).
  */
-#define NVML_GPM_METRICS 400
+#define NVML_GPM_METRICS 1000
 
 struct nvml_gpm_metrics {
 	unsigned version; /* NVML_GPM_VERSION */
