@@ -3,11 +3,11 @@
 without a GPU or a driver."""
 import os
 import pathlib
-import re
 import shlex
 import subprocess
 import sys
 
+import nvtx
 from processes import BUILD, folder, run
 
 SRC = pathlib.Path(os.environ["top_srcdir"])
@@ -19,8 +19,8 @@ VERSIONS = {"nvidia-cuda-cupti-cu11-11.8.87": 18, "nvidia-cuda-cupti-cu12-12.9.7
             "nvidia-cuda-cupti-13.0.85": 130001, "nvidia-cuda-cupti-13.1.115": 130101}
 # Without a driver each function of this version fails.
 SILENT = "nvidia-cuda-cupti-13.5.25"
-STRUCTS = {"KERNEL": "Kernel", "MEMCPY": "Memcpy", "PEER": "MemcpyPtoP", "MEMSET": "Memset", "OVERHEAD": "Overhead",
-           "SYNC": "Synchronization", "MEMORY": "Memory", "POOL": "MemoryPool", "GRAPH": "GraphTrace", "CONTEXT": "Context"}
+# The first one has no payload extension.
+NVTX = [pathlib.Path(nvtx.__file__).parents[1] / "nvidia" / place for place in ("nvtx/include", "cu13/include")]
 
 
 def compile_c(out, *arguments):
@@ -43,30 +43,23 @@ def headers_of(package):
     return only((PACKAGES / package).glob("nvidia/*/include"))
 
 
-def newest(headers, noun):
-    """Returns the newest struct of this record in the headers: the one with the highest number."""
-    text = "".join(path.read_text() for path in headers.glob("cupti_activity*.h"))
-    numbers = [int(n or 0) for n in re.findall(rf"\}} CUpti_Activity{noun}(\d*);", text)]
-    return f"CUpti_Activity{noun}{max(numbers) or ''}"
-
-
-def check_declarations(work, package):
-    headers = headers_of(package)
-    (work / "builtin_types.h").write_text("")  # stands for a header of CUDA's runtime, which nothing here needs
-    sampling = headers / "cupti_pmsampling.h"
-    flags = [f"-DNEWEST_{name}={newest(headers, noun)}" for name, noun in STRUCTS.items()]
-    flags += ["-DHAS_SAMPLING"] if sampling.exists() else []
-    flags += ["-DHAS_APPEND_MODE"] if sampling.exists() and "hwBufferAppendMode" in sampling.read_text() else []
-    flags += ["-DHAS_SUBSCRIPTION"] if "CUpti_SubscriberParams" in (headers / "cupti_callbacks.h").read_text() else []
-    compile_c(work / f"{package}.o", "-c", f"-I{work}", f"-I{headers}", f"-I{headers_of('nvidia-cuda-runtime-13.0.88')}",
-              *flags, SRC / "tests/interop/cuda_abi.c")
+def compare_declarations(*folders):
+    """Compares our declarations with the headers in the folders. Returns what was compared."""
+    flags = " ".join(f"-I{shlex.quote(str(folder))}" for folder in folders)
+    done = run(SRC / "tests/compile/nvidia", env={**os.environ, "CUDA_CPPFLAGS": flags})
+    return [line.split(" - declarations of ")[1] for line in done.stdout.splitlines()
+            if " - declarations of " in line and "SKIP" not in line]
 
 
 def test_declarations_are_those_of_the_headers():
-    """Our declarations of CUPTI and the driver agree with NVIDIA's headers of five versions."""
-    with folder() as work:
-        for package in [*VERSIONS, SILENT]:
-            check_declarations(work, package)
+    """Our declarations of CUPTI and the driver agree with NVIDIA's headers of five versions, NVML's and NVTX's with two."""
+    for package in [*VERSIONS, SILENT]:
+        compared = compare_declarations(headers_of(package), headers_of("nvidia-cuda-runtime-13.0.88"))
+        assert compared == ["CUPTI and the CUDA driver"], (package, compared)
+    for package in ["nvidia-nvml-dev-cu12-12.9.79", "nvidia-nvml-dev-13.5.37"]:
+        assert compare_declarations(headers_of(package)) == ["NVML"], package
+    for headers in NVTX:
+        assert compare_declarations(headers) == ["NVTX"], headers
 
 
 def test_the_real_library_steps_over_what_the_fake_writes():

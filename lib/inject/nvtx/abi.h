@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * The binary interface between a program with NVTX annotations and a tool, as NVIDIA's
- * documentation states it, in declarations of our own. Each module of a program that was built with
- * NVTX 3 headers has tables of function pointers, with one slot for each NVTX call. At its first
- * call it loads the library that NVTX_INJECTION64_PATH names and hands it a function that returns
- * the tables. An empty slot costs the program a load and a branch.
+ * documentation states it, in declarations of our own; tests/compile/nvidia compares them with
+ * NVIDIA's headers. Each module of a program that was built with NVTX 3 headers has tables of
+ * function pointers, with one slot for each NVTX call. At its first call it loads the library that
+ * NVTX_INJECTION64_PATH names and hands it a function that returns the tables. An empty slot costs
+ * the program a load and a branch.
  *
  * libnvToolsExt.so, the library of NVTX 2, does the same once in a process.
  */

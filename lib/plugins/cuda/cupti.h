@@ -2,8 +2,8 @@
 /*
  * The part of CUPTI, NVIDIA's tracing library, that the collector uses: its functions, found by
  * name, and its numbers. They are declared here from NVIDIA's documents, because its headers may
- * not be passed on; tests/interop compares them with those headers. record_layout.h has CUPTI's
- * records, pm_cupti.h its counters.
+ * not be passed on; tests/compile/nvidia compares them with those headers. record_layout.h has
+ * CUPTI's records, pm_cupti.h its counters.
  */
 #ifndef PLUGINS_CUDA_CUPTI_H
 #define PLUGINS_CUDA_CUPTI_H

@@ -2,7 +2,7 @@
 /*
  * The part of CUDA's driver library that the collector uses: whether the program uses the driver,
  * and its devices. It is declared here from NVIDIA's documents, because its headers may not be
- * passed on; tests/interop compares both.
+ * passed on; tests/compile/nvidia compares both.
  */
 #ifndef PLUGINS_CUDA_DRIVER_H
 #define PLUGINS_CUDA_DRIVER_H

@@ -2,7 +2,7 @@
 /*
  * CUPTI's records, up to the last field that is read. Each version of CUPTI writes longer ones with
  * the same beginning, from CUDA 11.8 to 13.5; only CUPTI itself knows where the next one begins.
- * tests/interop compares this with NVIDIA's headers.
+ * tests/compile/nvidia compares this with NVIDIA's headers.
  */
 #ifndef PLUGINS_CUDA_RECORD_LAYOUT_H
 #define PLUGINS_CUDA_RECORD_LAYOUT_H
