@@ -200,6 +200,7 @@ START_TEST(does_not_trust_a_socket_without_an_owner)
 	_cleanup_close_ int client = connect_to(AF_INET, "127.0.0.1", port);
 	uid_t uid = 12345;
 
+	ck_assert_int_ge(listener, 0);
 	ck_assert_int_eq(find_uid(client, &uid), PEER_GONE);
 	ck_assert_uint_eq(uid, 12345);
 }
