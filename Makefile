@@ -11,7 +11,7 @@ FORWARD = $(MAKE) --no-print-directory $(JOBS) -C $(B)
 $(shell tests/lists)
 
 .PHONY: all bench bench-large bench-peers check check-aarch64 check-asan check-format check-tsan clean demo fuzz
-.PHONY: interop interop-large nightly
+.PHONY: check-rpm interop interop-large nightly rpm
 .NOTPARALLEL:
 
 all: $(B)/config.status
@@ -24,8 +24,9 @@ bench bench-large: PACKAGES = build check bench
 bench-peers: PACKAGES = build check bench peers
 interop interop-large: PACKAGES = build check interop
 nightly: PACKAGES = build check nightly
+rpm check-rpm: PACKAGES = build rpm
 
-demo bench bench-large bench-peers interop interop-large nightly: install-packages $(B)/config.status
+demo bench bench-large bench-peers interop interop-large nightly rpm check-rpm: install-packages $(B)/config.status
 	+@$(FORWARD) $@
 
 check: install-packages $(B)/config.status
