@@ -11,7 +11,7 @@ FORWARD = $(MAKE) --no-print-directory $(JOBS) -C $(B)
 $(shell tests/lists)
 
 .PHONY: all bench bench-large bench-peers check check-aarch64 check-asan check-format check-tsan clean demo fuzz
-.PHONY: check-rpm interop interop-large nightly rpm
+.PHONY: check-image check-rpm image interop interop-large nightly rpm
 .NOTPARALLEL:
 
 all: $(B)/config.status
@@ -25,8 +25,9 @@ bench-peers: PACKAGES = build check bench peers
 interop interop-large: PACKAGES = build check interop
 nightly: PACKAGES = build check nightly
 rpm check-rpm: PACKAGES = build rpm
+image check-image: PACKAGES = build image
 
-demo bench bench-large bench-peers interop interop-large nightly rpm check-rpm: install-packages $(B)/config.status
+demo bench bench-large bench-peers interop interop-large nightly rpm check-rpm image check-image: install-packages $(B)/config.status
 	+@$(FORWARD) $@
 
 check: install-packages $(B)/config.status
