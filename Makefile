@@ -12,6 +12,7 @@ $(shell tests/lists)
 
 .PHONY: all bench bench-large bench-peers check check-aarch64 check-asan check-format check-tsan clean demo fuzz
 .PHONY: check-image check-rpm image interop interop-large nightly rpm
+.PHONY: check-deb deb interop interop-large nightly
 .NOTPARALLEL:
 
 all: $(B)/config.status
@@ -28,6 +29,10 @@ rpm check-rpm: PACKAGES = build rpm
 image check-image: PACKAGES = build image
 
 demo bench bench-large bench-peers interop interop-large nightly rpm check-rpm image check-image: install-packages $(B)/config.status
+deb: PACKAGES = build deb
+check-deb: PACKAGES = build nightly
+
+demo bench bench-large bench-peers check-deb deb interop interop-large nightly: install-packages $(B)/config.status
 	+@$(FORWARD) $@
 
 check: install-packages $(B)/config.status
