@@ -11,8 +11,7 @@ FORWARD = $(MAKE) --no-print-directory $(JOBS) -C $(B)
 $(shell tests/lists)
 
 .PHONY: all bench bench-large bench-peers check check-aarch64 check-asan check-format check-tsan clean demo fuzz
-.PHONY: check-image check-rpm image interop interop-large nightly rpm
-.PHONY: check-deb deb interop interop-large nightly
+.PHONY: check-deb check-image check-rpm deb image interop interop-large nightly rpm
 .NOTPARALLEL:
 
 all: $(B)/config.status
@@ -25,14 +24,15 @@ bench bench-large: PACKAGES = build check bench
 bench-peers: PACKAGES = build check bench peers
 interop interop-large: PACKAGES = build check interop
 nightly: PACKAGES = build check nightly
+deb: PACKAGES = build deb
+check-deb: PACKAGES = build nightly
 rpm check-rpm: PACKAGES = build rpm
 image check-image: PACKAGES = build image
 
-demo bench bench-large bench-peers interop interop-large nightly rpm check-rpm image check-image: install-packages $(B)/config.status
-deb: PACKAGES = build deb
-check-deb: PACKAGES = build nightly
+demo bench bench-large bench-peers interop interop-large nightly: install-packages $(B)/config.status
+	+@$(FORWARD) $@
 
-demo bench bench-large bench-peers check-deb deb interop interop-large nightly: install-packages $(B)/config.status
+deb check-deb image check-image rpm check-rpm: install-packages $(B)/config.status
 	+@$(FORWARD) $@
 
 check: install-packages $(B)/config.status
