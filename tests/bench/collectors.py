@@ -9,10 +9,11 @@ def bench_collectors(out, _):
                "ring of 1 MiB, and another one reads it into memory that is then reused, like the spooler's. There "
                "is no server.")
     found = {}
-    for name, *words in map(str.split, run_lines("bench_collect")):
-        if name == "error":
-            raise Failure(" ".join(words))
-        found[name] = float(words[0])
+    for line in run_lines("bench_collect"):
+        name, _, value = line.partition(" ")
+        if name == "error" or not value:
+            raise Failure(f"bench_collect: {line}")
+        found[name] = float(value)
     out.figure("call into a device's library, off", f"{found['off']:.2f}", "ns")
     out.figure("call into a device's library, recording", f"{found['call']:.2f}", "ns", "<= 1.1 x a span with two args",
                f"span with two args {found['args']:.2f} ns", (f"{found['call'] / found['args']:.2f}",

@@ -12,13 +12,14 @@ N_COST_RUNS = 3
 RING_BYTES = 1 << 20  # as in bench_cost.c
 
 COSTS = (
-    # (kind of bench_cost, figure, number of clock reads that it is compared with, aim)
+    # (kind of bench_cost, figure, number of bare clock reads that are subtracted, aim). The cost of a clock read
+    # differs between machines, so the aims are for the time above it.
     ("off", "span, off", 0, "<= 0.3 ns"),
-    ("span", "span, recording", 2, "<= 1.25 x two rdtsc"),
-    ("first", "span, first lap through the ring", 2, "<= 1.3 x two rdtsc"),
-    ("args", "span with two int args, recording", 2, "<= 1.6 x two rdtsc"),
-    ("instant", "instant, recording", 1, "<= 1.3 x one rdtsc"),
-    ("counter", "counter, recording", 1, "<= 1.3 x one rdtsc"),
+    ("span", "span, recording", 2, "<= 7.5 ns"),
+    ("first", "span, first lap through the ring", 2, "<= 9 ns"),
+    ("args", "span with two int args, recording", 2, "<= 18 ns"),
+    ("instant", "instant, recording", 1, "<= 4.5 ns"),
+    ("counter", "counter, recording", 1, "<= 4.5 ns"),
     ("full", "span, ring full", 2, ""),
 )
 
@@ -82,8 +83,8 @@ def show_cost(out, name, row, n_reads, aim):
                    f"{emit:.2f} ns with its loop, the loop alone {none:.2f} ns")
         return
     reads = "two rdtsc" if n_reads == 2 else "one rdtsc"
-    out.figure(name, f"{emit - none:.2f}", "ns", aim, f"{reads} {read - none:.2f} ns",
-               ratio=(f"{(emit - none) / (read - none):.2f}", reads))
+    out.figure(f"{name}, above {reads}", f"{emit - read:.2f}", "ns", aim,
+               f"{emit - none:.2f} ns in all, {reads} {read - none:.2f} ns")
 
 
 def show_costs(out, n_threads, rows):

@@ -7,7 +7,7 @@ import time
 
 SCHEMA = 1
 MARK = "MISS"
-# For example "<= 0.3 ns", "<= 1.25 x two rdtsc" or ">= 500 MB/s"; a number alone is an upper bound.
+# For example "<= 0.3 ns", "<= 1.05 x recording" or ">= 500 MB/s"; a number alone is an upper bound.
 AIM = re.compile(r"(<=|<|>=)? ?([\d.]+)( x)?\b")
 MEETS = {"<=": float.__le__, "<": float.__lt__, ">=": float.__ge__}
 
@@ -52,6 +52,7 @@ class Output:
         self.line(f"skipped: {text}")
 
     def error(self, text):
+        text = " ".join(text.split())
         self.said["errors"].append({"group": self.group, "text": text})
         self.line(f"error: {text}")
 

@@ -29,7 +29,7 @@ def bench_recorder(out, directory):
                f"snapshot: of one ring of {RING_MIB} MiB, full of spans; transfer: from the instant that it shows to the "
                f"end of the answer; medians of {N_SNAPSHOTS}")
     with Target("bench_recorder", str(RING_MIB)) as target:
-        show_cost(out, "span, flight recorder", [float(word) for word in target.read("cost")], 2, "<= 1.25 x two rdtsc")
+        show_cost(out, "span, flight recorder", [float(word) for word in target.read("cost")], 2, "<= 7.5 ns")
         port, n_spans = target.read("filled")
         runs = [take_snapshot(port, directory) for _ in range(N_SNAPSHOTS)]
         n_kept = count_in_file(report([runs[-1][2]]))["span"]
