@@ -447,9 +447,11 @@ int64_t rpc_call_get_deadline_ns(const struct rpc_call *call)
 {
 	gpr_timespec t = gpr_convert_clock_type(call->details.deadline, GPR_CLOCK_MONOTONIC);
 
-	if (t.tv_sec >= INT64_MAX / 1000000000)
+	if (t.tv_sec >= INT64_MAX / NS_PER_S)
 		return INT64_MAX;
-	return t.tv_sec * 1000000000 + t.tv_nsec;
+	/* gRPC's monotonic clock need not be the kernel's: later versions add 5 s. */
+	t = gpr_time_sub(t, gpr_now(GPR_CLOCK_MONOTONIC));
+	return monotonic_ns() + t.tv_sec * NS_PER_S + t.tv_nsec;
 }
 
 /* --- relays ----------------------------------------------------------------------------------- */

@@ -19,6 +19,7 @@
 
 #include "base/chunks.h"
 #include "base/diag.h"
+#include "rpc/engine.h"
 #include "rpc/server.h"
 #include "tests/unit/unit.h"
 
