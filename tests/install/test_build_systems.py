@@ -140,7 +140,7 @@ def cmake_refuses_other_versions(t):
 @test
 def cmake_says_that_a_part_of_the_library_is_missing(t):
     moved = install(t)
-    for pattern in ("include/proftap/proftap.h", "lib*/**/libproftap.so"):
+    for pattern in ("include/proftap/proftap.h", "lib*/**/libproftap.[as]*"):
         for path in moved.glob(pattern):
             path.unlink()
         write_program(t, "find_package(proftap REQUIRED)")
