@@ -112,8 +112,8 @@ static int check_elf(const char *path, const struct elf *elf, struct diag *d)
 			path);
 	if (strstr(elf->loader, "ld-musl"))
 		return diag_set(d, -ENOTSUP,
-			"%.300s: uses musl (%.100s), and this libproftap needs glibc; build proftap "
-			"with musl",
+			"%.300s: uses musl (%.100s), and this libproftap needs glibc; link the program "
+			"with a libproftap that was built with musl and call ptap_server_start()",
 			path, elf->loader);
 	return 0;
 }

@@ -15,7 +15,7 @@ HERE = Path(__file__).resolve().parent
 sys.path.insert(0, str(HERE.parent / "support"))
 
 from fixture import Skip, check, contains, equal, free_port, need_no_sanitizer, run, test  # noqa: E402
-from processes import PROFTAPD, TOP_SRC, Capture, Process  # noqa: E402
+from processes import PROFTAP, PROFTAPD, TOP_SRC, Capture, Process  # noqa: E402
 
 MUSL = "musl-gcc"
 
@@ -95,6 +95,9 @@ def programs_of_musl_are_recorded(t):
     shared = build_program(prefix, "shared", source, *library, f"-Wl,-rpath,{prefix}/lib")
     contains(call("readelf", "-l", shared), "ld-musl", "the shared program's loader")
     check_record(t, shared)
+    refused = subprocess.run([PROFTAP, "run", "--", shared], text=True, capture_output=True)
+    equal(refused.returncode, 125, "exit of proftap run")
+    contains(refused.stderr, "link the program with a libproftap that was built with musl", "the reason")
     static = build_program(prefix, "static", "-static", source, *library)
     static_pie = build_static_pie(prefix, "static-pie")
     for program, kind in ((static, "EXEC"), (static_pie, "DYN")):
