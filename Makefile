@@ -12,6 +12,8 @@ $(shell tests/lists)
 
 .PHONY: all bench bench-large bench-peers check check-aarch64 check-asan check-format check-tsan clean demo fuzz
 .PHONY: check-deb check-image check-rpm deb image interop interop-large nightly rpm
+.PHONY: all bench bench-large bench-peers check check-aarch64 check-asan check-distro check-format check-tsan clean demo
+.PHONY: fuzz interop interop-large nightly
 .NOTPARALLEL:
 
 all: $(B)/config.status
@@ -50,6 +52,11 @@ check-aarch64: PACKAGES = aarch64
 check-aarch64: install-packages
 	@mkdir -p build-aarch64
 	@$(MAKE) --no-print-directory $(JOBS) -C build-aarch64 -f ../tests/aarch64/Makefile check
+
+# Runs `make demo` in a bare Debian of another release, which it keeps in /var/cache/proftap.
+check-distro: PACKAGES = distro
+check-distro: install-packages
+	@tests/distro
 
 # Fuzzes each decoder for FUZZ_SECONDS. build-fuzz/tests/fuzz/found holds the inputs that broke one. libFuzzer comes
 # with clang.
