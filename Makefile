@@ -10,10 +10,8 @@ FORWARD = $(MAKE) --no-print-directory $(JOBS) -C $(B)
 # all that a new test needs.
 $(shell tests/lists)
 
-.PHONY: all bench bench-large bench-peers check check-aarch64 check-asan check-format check-tsan clean demo fuzz
-.PHONY: check-deb check-image check-rpm deb image interop interop-large nightly rpm
-.PHONY: all bench bench-large bench-peers check check-aarch64 check-asan check-distro check-format check-tsan clean demo
-.PHONY: fuzz interop interop-large nightly
+.PHONY: all bench bench-large bench-peers check check-aarch64 check-asan check-deb check-distro check-format check-image
+.PHONY: check-rpm check-tsan clean deb demo fuzz image interop interop-large nightly rpm
 .NOTPARALLEL:
 
 all: $(B)/config.status
