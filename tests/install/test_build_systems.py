@@ -32,8 +32,7 @@ FetchContent_Declare(proftap SOURCE_DIR "{TOP_SRC}" SOURCE_SUBDIR packaging/cmak
 FetchContent_MakeAvailable(proftap)
 """
 # The packages' files that contain the version, and the line that has it.
-VERSION_LINES = (("debian/changelog", r"^proftap \((.*)-"), ("*.spec", r"^Version:\s*(.*)"), ("APKBUILD", "^pkgver=(.*)"),
-                 ("vcpkg.json", '"version": "(.*)"'))
+VERSION_LINES = (("debian/changelog", r"^proftap \((.*)-"), ("vcpkg.json", '"version": "(.*)"'))
 # These stand for vcpkg's functions. They do the same with the folder PACKAGE as the only place of a package.
 VCPKG = """\
 function(run)
