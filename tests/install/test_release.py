@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Tests packaging/release with a key of its own and a make that writes only a tarball: a release is complete, or there is none."""
+"""Tests packaging/release with a key of its own and a make that writes only its files: a release is complete, or there is none."""
 import os
 import re
 import shutil
@@ -19,6 +19,7 @@ MAKE = """\
 echo "$@" >make.log
 mkdir -p build-release
 echo tarball >build-release/proftap-7.8.9.tar.xz
+echo {} >build-release/proftap-7.8.9.cdx.json
 """
 
 
@@ -67,14 +68,15 @@ def a_release_has_signatures_checksums_and_news(t):
     project.call("git", "config", "user.signingkey", "release@example.org")
     project.call("packaging/release", "-u", URL)
     release = project.top / "release"
-    equal((project.top / "make.log").read_text(), "B=build-release distcheck\n", "call of make")
+    equal((project.top / "make.log").read_text(), "B=build-release distcheck sbom\n", "call of make")
     equal(sorted(path.name for path in release.iterdir()),
-          ["NEWS-7.8.9.md", "SHA256SUMS", "SHA256SUMS.asc", "proftap-7.8.9.tar.xz", "proftap-7.8.9.tar.xz.asc", "proftap.wrap"], "files")
+          ["NEWS-7.8.9.md", "SHA256SUMS", "SHA256SUMS.asc", "proftap-7.8.9.cdx.json", "proftap-7.8.9.tar.xz", "proftap-7.8.9.tar.xz.asc",
+           "proftap.wrap"], "files")
     equal((release / "NEWS-7.8.9.md").read_text(), "## 7.8.9 (2026-12-24)\n\n* New.\n\n", "the news")
     for name in ("SHA256SUMS", "proftap-7.8.9.tar.xz"):
         project.call("gpg", "--verify", f"release/{name}.asc", f"release/{name}")
     checked = project.call("sh", "-c", "cd release && sha256sum -c SHA256SUMS").splitlines()
-    equal(checked, [f"{name}: OK" for name in ("NEWS-7.8.9.md", "proftap-7.8.9.tar.xz", "proftap.wrap")], "checksums")
+    equal(checked, [f"{name}: OK" for name in ("NEWS-7.8.9.md", "proftap-7.8.9.cdx.json", "proftap-7.8.9.tar.xz", "proftap.wrap")], "checksums")
     wrap = (release / "proftap.wrap").read_text()
     contains(wrap, f"source_url = {URL}/proftap-7.8.9.tar.xz\n", "the wrap")
     contains((release / "SHA256SUMS").read_text(), re.search("source_hash = (.*)", wrap)[1], "checksum in the wrap")
