@@ -12,6 +12,7 @@
 #include <string.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "base/cleanup.h"
@@ -34,6 +35,8 @@
  * other listeners may not answer at all.
  */
 #define STOCK_ANSWER_MS 200
+/* A server listens milliseconds after it has bound its socket, even on a busy machine. */
+#define MIN_DEAD_S 5
 /* __SO_ACCEPTCON: the flag of a listening socket in /proc/net/unix. */
 #define LISTENING 0x10000ul
 
@@ -190,11 +193,16 @@ static int add_target(struct targets *t, const struct found_target *found)
 	return 0;
 }
 
+/*
+ * Removes the socket of a dead server. One that was just bound is kept: its server may not listen
+ * yet, and would never be found again.
+ */
 static void remove_own_socket(const char *path)
 {
 	struct stat st;
 
-	if (lstat(path, &st) == 0 && S_ISSOCK(st.st_mode) && st.st_uid == geteuid())
+	if (lstat(path, &st) == 0 && S_ISSOCK(st.st_mode) && st.st_uid == geteuid() &&
+		time(NULL) - st.st_mtime > MIN_DEAD_S)
 		unlink(path);
 }
 

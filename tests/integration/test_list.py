@@ -191,8 +191,25 @@ def leftovers_of_a_killed_server_are_removed(t):
     os.kill(find_proftapd(target.pid), signal.SIGKILL)
     wait_until(lambda: not find_proftapds(target.pid), "the server to be gone")
     equal(len(sockets(t)), 2, "sockets")
+    for name in sockets(t):
+        os.utime(t.dir / "runtime/proftap" / name, (0, 0))
     # The kernel closes the sockets shortly after the process seems to be gone.
     wait_until(lambda: listed(t) == {} and sockets(t) == [], "a proftap list to remove the sockets")
+
+
+@test
+def socket_of_a_server_that_does_not_listen_yet_stays(t):
+    """Its server binds it first, and then listens. Otherwise proftap list would hide a server that starts at the same time."""
+    target = serve(t)
+    path = t.dir / f"runtime/proftap/{os.getpid()}.status"
+    with socket.socket(socket.AF_UNIX) as starting:
+        starting.bind(str(path))
+        equal(list(listed(t)), [target.pid], "programs")
+        check(path.exists(), "the socket was removed")
+        starting.listen()
+        os.utime(path, (0, 0))
+    listed(t)
+    check(not path.exists(), "the socket of a dead server was kept")
 
 
 @timed

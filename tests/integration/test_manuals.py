@@ -185,7 +185,12 @@ class Place:
 
     def await_server(self):
         """A server's port is open before the server is listed."""
-        wait_until(lambda: ":9999" in self.shell("proftap list"), "the server to be listed")
+        listed = []
+
+        def is_listed():
+            listed[:] = [self.shell("proftap list; ls $XDG_RUNTIME_DIR/proftap")]
+            return ":9999" in listed[0]
+        wait_until(is_listed, lambda: f"the server to be listed, not {listed}")
 
     def await_spans(self):
         """Waits until the loader has been recorded for a while, so that the recorder holds ended spans."""

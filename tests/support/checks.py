@@ -58,13 +58,13 @@ def not_void(condition, message):
 
 
 def wait_until(question, what, patience_s=PATIENCE_S):
-    """Returns the first true answer to |question|."""
+    """Returns the first true answer to |question|. |what| is a text, or a function that returns it at the end."""
     deadline = time.monotonic() + patience_s
     while True:
         answer = question()
         if answer:
             return answer
-        check(time.monotonic() < deadline, f"waited {patience_s} s in vain: {what}")
+        check(time.monotonic() < deadline, f"waited {patience_s} s in vain: {what() if callable(what) else what}")
         time.sleep(0.005)
 
 
