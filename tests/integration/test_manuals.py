@@ -188,7 +188,7 @@ class Place:
         listed = []
 
         def is_listed():
-            listed[:] = [self.shell("proftap list; ls $XDG_RUNTIME_DIR/proftap")]
+            listed[:] = [self.shell("proftap list")]
             return ":9999" in listed[0]
         wait_until(is_listed, lambda: f"the server to be listed, not {listed}")
 
