@@ -3,7 +3,10 @@
 """Tests captures that are larger than the server's memory: their data goes through a file without a name."""
 import collections
 import resource
+import shutil
 import signal
+import tempfile
+from pathlib import Path
 
 from checks import PATIENCE_S
 from fixture import SANITIZERS, check, equal, find_proftapd, read_status, run, test, wait_until
@@ -67,8 +70,9 @@ def a_hundred_megabytes_need_no_memory(t):
 
 @test
 def the_file_lies_where_tmpdir_says(t):
-    directory = t.dir / "here"
-    directory.mkdir()
+    # /tmp may lie in memory, where no such file is made.
+    directory = Path(tempfile.mkdtemp(prefix="proftap-test-", dir="/var/tmp"))
+    t.at_end.append(lambda: shutil.rmtree(directory))
     flood = Flood(t, SMALL, env={"TMPDIR": str(directory)}).finish()
     check(flood.spools, "there was no file")
     for path in flood.spools:

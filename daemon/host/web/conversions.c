@@ -93,16 +93,44 @@ static int key_add_file(FILE *key, int dir_fd, const char *name, int64_t now_ns)
 	return 0;
 }
 
-static int key_add_files(FILE *key, int dir_fd)
+static int compare_names(const void *a, const void *b)
+{
+	return strcmp(*(char *const *)a, *(char *const *)b);
+}
+
+/* Returns how many of the directory's |names| were read, or -1 if there are too many. */
+static int key_read_names(int dir_fd, char *names[static MAX_FILES])
 {
 	_cleanup_closedir_ DIR *dir = run_files_walk(dir_fd);
-	const int64_t now_ns = realtime_ns();
 	const struct dirent *entry;
-	unsigned n = 0;
-	int r = dir ? 0 : -1;
+	int n = 0;
 
-	while (!r && (entry = readdir(dir)))
-		r = n++ == MAX_FILES ? -1 : key_add_file(key, dir_fd, entry->d_name, now_ns);
+	while (dir && (entry = readdir(dir))) {
+		if (n == MAX_FILES || !(names[n] = strdup(entry->d_name))) {
+			while (n > 0)
+				free(names[--n]);
+			return -1;
+		}
+		n++;
+	}
+	return dir ? n : -1;
+}
+
+/* The names are sorted, because renaming a file there and back may change the directory's order. */
+static int key_add_files(FILE *key, int dir_fd)
+{
+	const int64_t now_ns = realtime_ns();
+	char *names[MAX_FILES];
+	int n = key_read_names(dir_fd, names);
+	int r = n < 0 ? -1 : 0;
+
+	if (n > 0)
+		qsort(names, (size_t)n, sizeof *names, compare_names);
+	for (int i = 0; i < n; i++) {
+		if (!r)
+			r = key_add_file(key, dir_fd, names[i], now_ns);
+		free(names[i]);
+	}
 	return r;
 }
 
