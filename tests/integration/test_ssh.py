@@ -313,6 +313,10 @@ def a_session_without_a_runtime_directory_sees_programs_that_have_one(t):
     equal(find(Sshd(t, runtime=str(t.dir))), [], "sockets from another runtime directory")
 
 
+PORT_OF_NOBODY = 1  # tcpmux, which nothing serves
+PID_OF_NOBODY = 1 << 22  # the kernel gives none above the one before
+
+
 @test
 def a_number_can_be_a_pid_of_the_other_machine(t):
     """A pid may be small enough for a port, or stand beside a real port, in every command with --ssh."""
@@ -332,10 +336,10 @@ def a_number_can_be_a_pid_of_the_other_machine(t):
     contains(done.stderr, f"gpu7:{other.port}: 500 ms of target (pid {other.pid}) ", "the summary of the port")
     equal(sorted(Trace(path).count("burst") for path in done.stdout.splitlines()), [0, 7], "spans")
     equal(len(proftap("monitor", "--ssh", "gpu7", target.pid, 100, "--count", 1).stdout.splitlines()), 1, "lines")
-    # A process there that is no target is treated as a port on which nobody listens.
-    contains(proftap("capture", "--ssh", "gpu7", os.getpid(), 50, code=5).stderr,
-             f"gpu7:{os.getpid()}: ssh connected, and the connection was closed at once: no profiler server there",
-             "a pid of no target")
+    # A number that is no target there is a port on which nobody listens, if it is small enough.
+    for number, said in ((PORT_OF_NOBODY, f"gpu7:{PORT_OF_NOBODY}: ssh connected, and the connection was closed at once: no profiler server there"),
+                         (PID_OF_NOBODY, f"{PID_OF_NOBODY}: no target of that name or pid at gpu7; proftap list --ssh shows its targets")):
+        contains(proftap("capture", "--ssh", "gpu7", number, 50, code=5).stderr, said, "a pid of no target")
 
 
 @test
