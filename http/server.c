@@ -6,7 +6,6 @@
  */
 #include "http/server.h"
 
-#include <dlfcn.h>
 #include <errno.h>
 #include <signal.h>
 #include <stdbool.h>
@@ -19,50 +18,33 @@
 #include <unistd.h>
 
 #include "base/diag.h"
+#include "base/shared_library.h"
 #include "http/server_parts.h"
 
 /* --- The library ----------------------------------------------------------------------------- */
 
-/* The ABI of the header that this file is compiled with. */
-#define LIBRARY "libmicrohttpd.so.12"
-
-static const struct {
-	const char *name;
-	size_t offset;
-} functions[] = {
+static const struct shared_library_function functions[] = {
 #define ROW(name) {"MHD_" #name, offsetof(struct microhttpd, name)},
 	MICROHTTPD_FUNCTIONS(ROW)
 #undef ROW
 };
 
-/* Returns NULL, or the name of a function that is missing. */
-static const char *find_functions(void *library, struct microhttpd *out)
-{
-	for (size_t i = 0; i < sizeof functions / sizeof functions[0]; i++) {
-		void *address = dlsym(library, functions[i].name);
-
-		if (!address)
-			return functions[i].name;
-		memcpy((char *)out + functions[i].offset, &address, sizeof address);
-	}
-	return NULL;
-}
+static const struct shared_library microhttpd = {
+	.file = "libmicrohttpd.so.12",
+	.use = "serving pages",
+	.package = "libmicrohttpd12",
+	.functions = functions,
+	.n_functions = sizeof functions / sizeof functions[0],
+};
 
 static int microhttpd_load(const struct microhttpd **out, struct diag *d)
 {
-	static struct microhttpd library;
-	void *handle = dlopen(LIBRARY, RTLD_NOW | RTLD_LOCAL);
-	const char *missing;
+	static struct microhttpd loaded;
+	int r = shared_library_open(&microhttpd, &loaded, d);
 
-	if (!handle)
-		return diag_set(d, -ENOSYS,
-			LIBRARY ": not found, and serving pages needs it; install it (Debian: "
-				"libmicrohttpd12)");
-	missing = find_functions(handle, &library);
-	if (missing)
-		return diag_set(d, -ENOSYS, LIBRARY ": has no %s; install a newer one", missing);
-	*out = &library;
-	return 0;
+	if (r == 0)
+		*out = &loaded;
+	return r;
 }
 
 /*

@@ -312,7 +312,7 @@ static int write_sqlite(const struct view *v, const struct codec_options *option
 {
 	struct database b = {.view = v, .result = result};
 	struct stat st;
-	int r = sqlite_rows_open(&b.rows, path);
+	int r = sqlite_rows_open(&b.rows, path, d);
 
 	(void)options;
 	sqlite_rows_watch(&b.rows, v);

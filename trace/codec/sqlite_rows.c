@@ -5,7 +5,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <math.h>
-#include <sqlite3.h>
+#include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -13,6 +13,7 @@
 
 #include "base/cleanup.h"
 #include "base/file_io.h"
+#include "base/shared_library.h"
 #include "trace/read/cursor.h"
 #include "trace/read/view.h"
 
@@ -21,6 +22,22 @@
  * milliseconds of indexing.
  */
 #define STEPS_PER_STOP_CHECK 100000
+
+/* --- the library --------------------------------------------------------------------------- */
+
+static const struct shared_library_function functions[] = {
+#define ROW(name) {"sqlite3_" #name, offsetof(struct sqlite, name)},
+	SQLITE_FUNCTIONS(ROW)
+#undef ROW
+};
+
+static const struct shared_library sqlite = {
+	.file = "libsqlite3.so.0",
+	.use = "writing a database",
+	.package = "libsqlite3-0",
+	.functions = functions,
+	.n_functions = sizeof functions / sizeof functions[0],
+};
 
 /* --- the schema ---------------------------------------------------------------------------- */
 
@@ -134,7 +151,7 @@ static void note_error(struct sqlite_rows *r, int code)
 static void execute_sql(struct sqlite_rows *r, const char *sql)
 {
 	if (r->error == 0)
-		note_error(r, sqlite3_exec(r->db, sql, NULL, NULL, NULL));
+		note_error(r, r->library.exec(r->db, sql, NULL, NULL, NULL));
 }
 
 /* With "./" in front, SQLite takes even special names ("file:", ":memory:") as file names. */
@@ -145,7 +162,7 @@ static int open_database(struct sqlite_rows *r, const char *path)
 
 	if (asprintf(&name, "%s%s", path[0] == '/' ? "" : "./", path) < 0)
 		return -ENOMEM;
-	code = sqlite3_open_v2(name, &r->db,
+	code = r->library.open_v2(name, &r->db,
 		SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE | SQLITE_OPEN_NOMUTEX |
 			SQLITE_OPEN_EXRESCODE,
 		NULL);
@@ -168,14 +185,17 @@ static void create_tables(struct sqlite_rows *r)
 	execute_sql(r, "BEGIN");
 	execute_sql(r, sqlite_schema_tables);
 	for (int i = 0; i < N_TABLES && r->error == 0; i++)
-		note_error(r, sqlite3_prepare_v3(r->db, inserts[i], -1, SQLITE_PREPARE_PERSISTENT,
-				      &r->inserts[i], NULL));
+		note_error(r, r->library.prepare_v3(r->db, inserts[i], -1,
+				      SQLITE_PREPARE_PERSISTENT, &r->inserts[i], NULL));
 }
 
-int sqlite_rows_open(struct sqlite_rows *r, const char *path)
+int sqlite_rows_open(struct sqlite_rows *r, const char *path, struct diag *d)
 {
 	*r = (struct sqlite_rows){.path = path};
-	r->error = sink_init_memory(&r->text);
+	r->error = shared_library_open(&sqlite, &r->library, d);
+	r->is_open = r->error == 0;
+	if (r->error == 0)
+		r->error = sink_init_memory(&r->text);
 	if (r->error == 0)
 		r->error = open_database(r, path);
 	if (r->error == 0)
@@ -191,7 +211,7 @@ static int database_check_stop(void *view)
 void sqlite_rows_watch(struct sqlite_rows *r, const struct view *view)
 {
 	if (r->error == 0)
-		sqlite3_progress_handler(
+		r->library.progress_handler(
 			r->db, STEPS_PER_STOP_CHECK, database_check_stop, (void *)view);
 }
 
@@ -204,11 +224,12 @@ int sqlite_rows_finish(struct sqlite_rows *r)
 
 void sqlite_rows_close(struct sqlite_rows *r)
 {
-	for (int i = 0; i < N_TABLES; i++)
-		sqlite3_finalize(r->inserts[i]);
-	sqlite3_close(r->db);
+	for (int i = 0; i < N_TABLES && r->is_open; i++)
+		r->library.finalize(r->inserts[i]);
+	if (r->is_open)
+		r->library.close(r->db);
 	sink_deinit(&r->text);
-	*r = (struct sqlite_rows){.db = NULL};
+	*r = (struct sqlite_rows){.is_open = false};
 }
 
 /* --- a row --------------------------------------------------------------------------------- */
@@ -222,13 +243,13 @@ void sqlite_row_begin(struct sqlite_rows *r, enum sqlite_table table)
 void sqlite_row_int(struct sqlite_rows *r, int64_t value)
 {
 	if (r->error == 0)
-		note_error(r, sqlite3_bind_int64(r->inserts[r->table], ++r->column, value));
+		note_error(r, r->library.bind_int64(r->inserts[r->table], ++r->column, value));
 }
 
 void sqlite_row_null(struct sqlite_rows *r)
 {
 	if (r->error == 0)
-		note_error(r, sqlite3_bind_null(r->inserts[r->table], ++r->column));
+		note_error(r, r->library.bind_null(r->inserts[r->table], ++r->column));
 }
 
 void sqlite_row_known(struct sqlite_rows *r, int64_t value, int64_t unknown)
@@ -242,7 +263,7 @@ void sqlite_row_known(struct sqlite_rows *r, int64_t value, int64_t unknown)
 static void put_double(struct sqlite_rows *r, double value)
 {
 	if (r->error == 0)
-		note_error(r, sqlite3_bind_double(r->inserts[r->table], ++r->column, value));
+		note_error(r, r->library.bind_double(r->inserts[r->table], ++r->column, value));
 }
 
 /* |text| must stay valid until the row ends; NULL: memory ran out. */
@@ -251,7 +272,7 @@ static void put_text(struct sqlite_rows *r, const char *text, size_t n)
 	if (!text && r->error == 0)
 		r->error = -ENOMEM;
 	if (r->error == 0)
-		note_error(r, sqlite3_bind_text64(r->inserts[r->table], ++r->column, text, n,
+		note_error(r, r->library.bind_text64(r->inserts[r->table], ++r->column, text, n,
 				      SQLITE_STATIC, SQLITE_UTF8));
 }
 
@@ -266,7 +287,7 @@ static void put_made_text(struct sqlite_rows *r)
 	if (!text && r->error == 0)
 		r->error = -ENOMEM;
 	if (r->error == 0)
-		note_error(r, sqlite3_bind_text64(r->inserts[r->table], ++r->column,
+		note_error(r, r->library.bind_text64(r->inserts[r->table], ++r->column,
 				      (const char *)text, n, SQLITE_TRANSIENT, SQLITE_UTF8));
 	sink_clear_memory(&r->text);
 }
@@ -297,8 +318,8 @@ void sqlite_row_text(struct sqlite_rows *r, const char *text)
 static void put_blob(struct sqlite_rows *r, const void *data, size_t n)
 {
 	if (r->error == 0)
-		note_error(r, sqlite3_bind_blob64(r->inserts[r->table], ++r->column, n ? data : "",
-				      n, SQLITE_STATIC));
+		note_error(r, r->library.bind_blob64(r->inserts[r->table], ++r->column,
+				      n ? data : "", n, SQLITE_STATIC));
 }
 
 /*
@@ -349,6 +370,6 @@ void sqlite_row_arg(struct sqlite_rows *r, const struct item_arg *arg)
 void sqlite_row_end(struct sqlite_rows *r)
 {
 	if (r->error == 0)
-		note_error(r, sqlite3_step(r->inserts[r->table]));
-	sqlite3_reset(r->inserts[r->table]);
+		note_error(r, r->library.step(r->inserts[r->table]));
+	r->library.reset(r->inserts[r->table]);
 }

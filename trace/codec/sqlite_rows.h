@@ -3,14 +3,30 @@
 #ifndef TRACE_CODEC_SQLITE_ROWS_H
 #define TRACE_CODEC_SQLITE_ROWS_H
 
+#include <sqlite3.h>
+#include <stdbool.h>
 #include <stdint.h>
 
 #include "trace/codec/sink.h"
 
+struct diag;
 struct item_arg;
-struct sqlite3;
-struct sqlite3_stmt;
 struct view;
+
+/*
+ * The functions of SQLite, which is loaded when a database is opened: linked, it would be a sixth
+ * of each program. The members are the functions' names without "sqlite3_".
+ */
+#define SQLITE_FUNCTIONS(row)                                                             \
+	row(bind_blob64) row(bind_double) row(bind_int64) row(bind_null) row(bind_text64) \
+		row(close) row(exec) row(finalize) row(open_v2) row(prepare_v3)           \
+			row(progress_handler) row(reset) row(step)
+
+#define SQLITE_MEMBER(name) __typeof__(&sqlite3_##name) name;
+
+struct sqlite {
+	SQLITE_FUNCTIONS(SQLITE_MEMBER)
+};
 
 /* The tables. A row is filled in the order of their columns, see proftap-sqlite(7). */
 enum sqlite_table {
@@ -31,6 +47,8 @@ enum sqlite_table {
 };
 
 struct sqlite_rows {
+	struct sqlite library;
+	bool is_open; /* the library is there */
 	const char *path;
 	struct sqlite3 *db;
 	struct sqlite3_stmt *inserts[N_TABLES];
@@ -42,9 +60,9 @@ struct sqlite_rows {
 
 /*
  * Creates a database with empty tables at |path| (borrowed); an empty file may exist there. 0 or a
- * negative errno; call sqlite_rows_close() in any case.
+ * negative errno, with |d| if SQLite is missing; call sqlite_rows_close() in any case.
  */
-int sqlite_rows_open(struct sqlite_rows *r, const char *path);
+int sqlite_rows_open(struct sqlite_rows *r, const char *path, struct diag *d);
 /* Makes all later calls fail with -ECANCELED when view->stop is wanted. |view| is borrowed. */
 void sqlite_rows_watch(struct sqlite_rows *r, const struct view *view);
 /* Makes the indexes, and writes everything to the file. 0 or the error. */
