@@ -10,20 +10,6 @@
 
 struct spawn;
 
-/* gcc before 11 has only the option. */
-#ifndef __has_attribute
-#define __has_attribute(name) 0
-#endif
-#if __has_attribute(no_stack_protector)
-#define SPAWN_NO_STACK_PROTECTOR no_stack_protector
-#else
-#define SPAWN_NO_STACK_PROTECTOR optimize("no-stack-protector")
-#endif
-
-#define SPAWN_RAW                                                               \
-	__attribute__((no_sanitize("address", "undefined", "thread"), noinline, \
-		SPAWN_NO_STACK_PROTECTOR))
-
 /*
  * Makes the listener (created, bound, listening) and the arena (created, sized, sealed, mapped).
  * Sets stage and error.

@@ -83,13 +83,7 @@ static SPAWN_RAW long send_request(const struct host_request *q, long fd, bool i
 	control.head.type = SCM_RIGHTS;
 	control.fds[0] = s->memfd;
 	control.fds[1] = s->listener;
-	message.name = NULL;
-	message.name_bytes = 0;
-	message.pieces = &piece;
-	message.n_pieces = 1;
-	message.control = &control;
-	message.control_bytes = control.head.n_bytes;
-	message.flags = 0;
+	raw_message_set(&message, &piece, &control, control.head.n_bytes);
 	return raw3(SYS_sendmsg, fd, &message, MSG_NOSIGNAL);
 }
 
@@ -107,13 +101,7 @@ static SPAWN_RAW long receive_message(struct host_request *q, long fd, struct se
 	piece.iov_base = answer;
 	piece.iov_len = sizeof *answer;
 	control.head.type = 0;
-	message.name = NULL;
-	message.name_bytes = 0;
-	message.pieces = &piece;
-	message.n_pieces = 1;
-	message.control = &control;
-	message.control_bytes = sizeof control;
-	message.flags = 0;
+	raw_message_set(&message, &piece, &control, sizeof control);
 	n = raw3(SYS_recvmsg, fd, &message, MSG_CMSG_CLOEXEC);
 	q->spawn->pid =
 		n > 0 && control.head.level == SOL_SOCKET && control.head.type == SCM_CREDENTIALS

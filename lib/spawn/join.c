@@ -121,13 +121,7 @@ static SPAWN_RAW long send_request(struct join *j, long fd)
 	control.head.level = SOL_SOCKET;
 	control.head.type = SCM_RIGHTS;
 	control.memfd = j->spawn.memfd;
-	message.name = NULL;
-	message.name_bytes = 0;
-	message.pieces = &piece;
-	message.n_pieces = 1;
-	message.control = &control;
-	message.control_bytes = control.head.n_bytes;
-	message.flags = 0;
+	raw_message_set(&message, &piece, &control, control.head.n_bytes);
 	n = raw3(SYS_sendmsg, fd, &message, MSG_NOSIGNAL);
 	return n < 0 ? n : 0;
 }

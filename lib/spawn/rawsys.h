@@ -12,8 +12,30 @@
 #include <stdint.h>
 #include <sys/syscall.h>
 
+/* --- functions ----------------------------------------------------------------------------- */
+
+/* gcc before 11 has only the option. */
+#ifndef __has_attribute
+#define __has_attribute(name) 0
+#endif
+#if __has_attribute(no_stack_protector)
+#define SPAWN_NO_STACK_PROTECTOR no_stack_protector
+#else
+#define SPAWN_NO_STACK_PROTECTOR optimize("no-stack-protector")
+#endif
+
+/*
+ * All functions that such a child runs have these attributes: checks that a compiler adds would use
+ * the memory of the host.
+ */
+#define SPAWN_RAW_INLINE \
+	__attribute__((no_sanitize("address", "undefined", "thread"), SPAWN_NO_STACK_PROTECTOR))
+#define SPAWN_RAW SPAWN_RAW_INLINE __attribute__((noinline))
+
+/* --- calls --------------------------------------------------------------------------------- */
+
 #if defined(__x86_64__)
-static inline long raw6(long nr, long a, long b, long c, long d, long e, long f)
+static inline SPAWN_RAW_INLINE long raw6(long nr, long a, long b, long c, long d, long e, long f)
 {
 	register long r10 __asm__("r10") = d;
 	register long r8 __asm__("r8") = e;
@@ -27,7 +49,7 @@ static inline long raw6(long nr, long a, long b, long c, long d, long e, long f)
 	return result;
 }
 #elif defined(__aarch64__)
-static inline long raw6(long nr, long a, long b, long c, long d, long e, long f)
+static inline SPAWN_RAW_INLINE long raw6(long nr, long a, long b, long c, long d, long e, long f)
 {
 	register long x8 __asm__("x8") = nr;
 	register long x0 __asm__("x0") = a;
@@ -67,6 +89,19 @@ struct raw_message {
 	uint32_t flags;
 };
 
+/* Sets each member by itself, because an initializer could call memset(). */
+static inline SPAWN_RAW_INLINE void raw_message_set(
+	struct raw_message *m, struct iovec *piece, void *control, size_t control_bytes)
+{
+	m->name = NULL;
+	m->name_bytes = 0;
+	m->pieces = piece;
+	m->n_pieces = 1;
+	m->control = control;
+	m->control_bytes = control_bytes;
+	m->flags = 0;
+}
+
 /* The kernel's struct cmsghdr, with which a control message begins. */
 struct raw_control {
 	size_t n_bytes; /* with this head */
@@ -89,7 +124,7 @@ static inline void raw_block_signals(uint64_t *before)
 	raw4(SYS_rt_sigprocmask, SIG_BLOCK, &all_but_sigsys, before, sizeof *before);
 }
 
-static inline void raw_block_all_signals(void)
+static inline SPAWN_RAW_INLINE void raw_block_all_signals(void)
 {
 	uint64_t all = ~UINT64_C(0);
 

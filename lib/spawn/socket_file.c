@@ -11,7 +11,6 @@
 #include <sys/un.h>
 #include <time.h>
 
-#include "lib/spawn/child.h"
 #include "lib/spawn/rawsys.h"
 #include "lib/spawn/spawn.h"
 
