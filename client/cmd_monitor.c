@@ -7,7 +7,6 @@
 #include <stddef.h>
 #include <stdio.h>
 #include <string.h>
-#include <sys/ioctl.h>
 #include <unistd.h>
 
 #include "base/cleanup.h"
@@ -110,92 +109,65 @@ static int measure_sample(
 /* --- the line of a measurement ------------------------------------------------------------- */
 
 /*
- * Cuts |line|, which has room for "…" at its end, to the columns of the terminal; each
- * character takes one column. A line that is redrawn in place must not wrap; --json and a
- * pipe get the whole line.
+ * Cuts the line to the columns of the terminal; each character takes one column. A line that is
+ * redrawn in place must not wrap; --json and a pipe get the whole line.
  */
-static void cut_line(char *line)
+static void cut_line(struct monitor_line *l)
 {
-	struct winsize size;
-	char *last = line;
-	int n_left;
+	size_t n_left = terminal_get_width(stdout);
+	size_t n_pieces = 0;
+	char *last = NULL;
 
-	if (ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) || size.ws_col < 2)
+	if (n_left < 2)
 		return;
-	n_left = size.ws_col - 1;
-	for (char *p = line; *p; p++) {
-		if (((unsigned char)*p & 0xc0) == 0x80)
-			continue;
-		if (n_left-- == 0) {
-			strcpy(last, "…");
-			return;
+	n_left--;
+	for (size_t i = 0; i < l->n_pieces; i++)
+		for (char *p = l->pieces[i].text; *p; p++) {
+			if (((unsigned char)*p & 0xc0) == 0x80)
+				continue;
+			if (n_left-- == 0) {
+				strcpy(last, "…");
+				l->n_pieces = n_pieces;
+				return;
+			}
+			last = p;
+			n_pieces = i + 1;
 		}
-		last = p;
-	}
 }
 
-/* Writes |n| bytes of a line and returns the rest of the line. */
-static char *write_piece(const char *color, char *line, size_t n)
+/* Writes the text of a server of another make, '?' for unprintable bytes. */
+static void write_lines(const char *text)
 {
-	char kept = line[n];
+	size_t n = strlen(text);
 
-	line[n] = '\0';
-	terminal_write_colored(color, line, stdout);
-	line[n] = kept;
-	return line + n;
-}
+	while (n > 0 && text[n - 1] == '\n')
+		n--;
+	for (size_t i = 0; i < n;) {
+		size_t length = strcspn(text + i, "\n");
+		_cleanup_free_ char *whole = strndup(text + i, length);
 
-/*
- * Writes the program's name bold and the words before each value dim. A step without an end is
- * yellow. The line may be cut anywhere.
- */
-static void write_colored(char *line, const struct monitor_sample *s)
-{
-	size_t n = strnlen(line, strlen(s->process));
-
-	n += strcspn(line + n, ")");
-	line = write_piece(TERMINAL_BOLD, line, n + (line[n] == ')'));
-	while (*line) {
-		const char *end;
-		bool is_late;
-
-		line = write_piece(TERMINAL_DIM, line, strcspn(line, "0123456789"));
-		end = strstr(line, " ·");
-		n = end ? (size_t)(end - line) : strlen(line);
-		is_late = memmem(line, n, "none has ended", strlen("none has ended"));
-		line = write_piece(is_late ? TERMINAL_YELLOW : "", line, n);
+		terminal_write(whole ? whole : "", stdout);
+		putchar('\n');
+		i += length + 1;
 	}
 }
 
 static void print_text(
 	const struct monitor_command *m, const char *text, const struct monitor_sample *s)
 {
-	char line[512 + sizeof "…"];
+	struct monitor_line line;
 
-	/* A server of another make: its text is printed, '?' for unprintable bytes. */
-	if (!monitor_text_format(s, line, 512)) {
-		size_t n = strlen(text);
-
-		while (n > 0 && text[n - 1] == '\n')
-			n--;
-		for (size_t i = 0; i < n;) {
-			size_t length = strcspn(text + i, "\n");
-			_cleanup_free_ char *whole = strndup(text + i, length);
-
-			terminal_write(whole ? whole : "", stdout);
-			putchar('\n');
-			i += length + 1;
-		}
+	if (!monitor_line_format(&line, s)) {
+		write_lines(text);
 		return;
 	}
 	if (m->is_terminal) {
-		cut_line(line);
+		cut_line(&line);
 		fputs("\r\033[K", stdout);
 	}
-	if (m->has_color)
-		write_colored(line, s);
-	else
-		terminal_write(line, stdout);
+	for (size_t i = 0; i < line.n_pieces; i++)
+		terminal_write_colored(
+			m->has_color ? line.pieces[i].color : "", line.pieces[i].text, stdout);
 	if (!m->is_terminal)
 		putchar('\n');
 }

@@ -7,6 +7,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "client/process/terminal.h"
 #include "trace/quantity.h"
 
 /* The shortest time that a server can be asked to measure. */
@@ -119,67 +120,81 @@ void monitor_text_parse(const char *text, struct monitor_sample *out)
 
 /* --- the line for people ------------------------------------------------------------------- */
 
-struct text_line {
-	char *text;
-	size_t n; /* the bytes that are left */
-};
+static void add_piece(struct monitor_line *l, const char *color, const char *format, ...)
+	__attribute__((format(printf, 3, 4)));
 
-static void append_text(struct text_line *l, const char *format, ...)
-	__attribute__((format(printf, 2, 3)));
-
-static void append_text(struct text_line *l, const char *format, ...)
+static void add_piece(struct monitor_line *l, const char *color, const char *format, ...)
 {
+	struct monitor_piece *piece = &l->pieces[l->n_pieces++];
 	va_list ap;
-	int n;
 
+	piece->color = color;
 	va_start(ap, format);
-	n = vsnprintf(l->text, l->n, format, ap);
+	vsnprintf(piece->text, MONITOR_PIECE_BYTES, format, ap);
 	va_end(ap);
-	if (n < 0)
-		return;
-	if ((size_t)n >= l->n)
-		n = (int)l->n - 1;
-	l->text += n;
-	l->n -= (size_t)n;
 }
 
-static void add_steps(struct text_line *l, const struct monitor_sample *s)
+static void add_label(struct monitor_line *l, const char *label)
 {
+	add_piece(l, TERMINAL_DIM, "%s", label);
+}
+
+static void add_percent(struct monitor_line *l, const char *label, double percent)
+{
+	if (percent < 0)
+		return;
+	add_label(l, label);
+	add_piece(l, "", "%.1f %%", percent);
+}
+
+static void add_rate(struct monitor_line *l, const char *label, double bytes_per_s)
+{
+	if (bytes_per_s < 0)
+		return;
+	add_label(l, label);
+	add_piece(l, "", "%s/s", quantity_bytes((uint64_t)bytes_per_s).text);
+}
+
+static void add_steps(struct monitor_line *l, const struct monitor_sample *s)
+{
+	double per_s = (double)s->steps / s->seconds;
+
+	if (s->steps < 0)
+		return;
+	add_label(l, s->steps == 0 ? " · " : " · steps ");
 	if (s->steps == 0)
-		append_text(l, " · no steps");
-	else if (s->steps > 0 && s->step_ms_avg < 0)
-		append_text(l, " · steps %.1f/s, none has ended", (double)s->steps / s->seconds);
-	else if (s->steps > 0)
-		append_text(l, " · steps %.1f/s of %.1f ms (%.1f to %.1f)",
-			(double)s->steps / s->seconds, s->step_ms_avg, s->step_ms_min,
-			s->step_ms_max);
+		add_piece(l, "", "no steps");
+	else if (s->step_ms_avg < 0)
+		add_piece(l, TERMINAL_YELLOW, "%.1f/s, none has ended", per_s);
+	else
+		add_piece(l, "", "%.1f/s of %.1f ms (%.1f to %.1f)", per_s, s->step_ms_avg,
+			s->step_ms_min, s->step_ms_max);
 }
 
 /* The values that change fastest come first, because the terminal may cut the end of the line. */
-bool monitor_text_format(const struct monitor_sample *s, char *out, size_t n)
+bool monitor_line_format(struct monitor_line *l, const struct monitor_sample *s)
 {
-	struct text_line l = {out, n};
-
-	out[0] = '\0';
+	l->n_pieces = 0;
 	if (!s->process[0] || s->seconds <= 0)
 		return false;
-	append_text(&l, "%s (pid %" PRId64 ")", s->process, s->pid);
-	if (s->cpu_percent >= 0)
-		append_text(&l, ": CPU %.1f %%", s->cpu_percent);
-	if (s->family_cpu_percent >= 0)
-		append_text(&l, ", with children at least %.1f %%", s->family_cpu_percent);
-	if (s->resident_mib >= 0)
-		append_text(&l, " · memory %s",
-			quantity_bytes((uint64_t)(s->resident_mib * 1048576)).text);
-	if (s->annotations >= 0)
-		append_text(&l, " · annotations %s/s",
+	add_piece(l, TERMINAL_BOLD, "%s (pid %" PRId64 ")", s->process, s->pid);
+	add_percent(l, ": CPU ", s->cpu_percent);
+	add_percent(l, ", with children at least ", s->family_cpu_percent);
+	if (s->resident_mib >= 0) {
+		add_label(l, " · memory ");
+		add_piece(l, "", "%s", quantity_bytes((uint64_t)(s->resident_mib * 1048576)).text);
+	}
+	if (s->annotations >= 0) {
+		add_label(l, " · annotations ");
+		add_piece(l, "", "%s/s",
 			quantity_count((uint64_t)((double)s->annotations / s->seconds + 0.5)).text);
-	add_steps(&l, s);
-	if (s->threads >= 0)
-		append_text(&l, " · threads %" PRId64, s->threads);
-	if (s->read_per_s >= 0)
-		append_text(&l, " · read %s/s", quantity_bytes((uint64_t)s->read_per_s).text);
-	if (s->written_per_s >= 0)
-		append_text(&l, " · written %s/s", quantity_bytes((uint64_t)s->written_per_s).text);
+	}
+	add_steps(l, s);
+	if (s->threads >= 0) {
+		add_label(l, " · threads ");
+		add_piece(l, "", "%" PRId64, s->threads);
+	}
+	add_rate(l, " · read ", s->read_per_s);
+	add_rate(l, " · written ", s->written_per_s);
 	return true;
 }

@@ -38,7 +38,19 @@ struct monitor_sample {
 /* |text| is not trusted. */
 void monitor_text_parse(const char *text, struct monitor_sample *out);
 
-/* Writes the known values as one line without a line break. False: the text is not proftapd's. */
-bool monitor_text_format(const struct monitor_sample *s, char *out, size_t n);
+#define MONITOR_LINE_PIECES 20
+#define MONITOR_PIECE_BYTES 128
+
+/* A line for people without a line break: the program, and then a label and a value in turns. */
+struct monitor_line {
+	struct monitor_piece {
+		const char *color; /* as for terminal_write_colored() */
+		char text[MONITOR_PIECE_BYTES + sizeof "…"]; /* "…" may replace the last byte */
+	} pieces[MONITOR_LINE_PIECES];
+	size_t n_pieces;
+};
+
+/* Makes a line of the known values. False: the text is not proftapd's. */
+bool monitor_line_format(struct monitor_line *l, const struct monitor_sample *s);
 
 #endif

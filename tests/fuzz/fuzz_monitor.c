@@ -35,13 +35,17 @@ static void check_numbers(const struct monitor_sample *s)
 	check_number(s->step_ms_max);
 }
 
-static void check_line(const struct monitor_sample *s, size_t size)
+static void check_line(const struct monitor_sample *s)
 {
-	char line[512];
-	bool says = monitor_text_format(s, line, size);
+	struct monitor_line line;
+	bool has_line = monitor_line_format(&line, s);
 
-	if (strnlen(line, size) == size || strchr(line, '\n') || says != !!line[0])
+	if (line.n_pieces > MONITOR_LINE_PIECES || has_line != (line.n_pieces > 0))
 		abort();
+	for (size_t i = 0; i < line.n_pieces; i++)
+		if (strnlen(line.pieces[i].text, MONITOR_PIECE_BYTES) == MONITOR_PIECE_BYTES ||
+			strchr(line.pieces[i].text, '\n'))
+			abort();
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t n_bytes)
@@ -53,7 +57,6 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t n_bytes)
 	if (strnlen(s.process, sizeof s.process) == sizeof s.process)
 		abort();
 	check_numbers(&s);
-	check_line(&s, 512);
-	check_line(&s, 20);
+	check_line(&s);
 	return 0;
 }

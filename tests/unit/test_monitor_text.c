@@ -16,10 +16,15 @@ static struct monitor_sample parse(const char *text)
 
 static const char *format(const char *text)
 {
-	static char line[512];
+	static char joined[MONITOR_LINE_PIECES * MONITOR_PIECE_BYTES];
 	struct monitor_sample s = parse(text);
+	struct monitor_line line;
 
-	return monitor_text_format(&s, line, sizeof line) ? line : "";
+	joined[0] = '\0';
+	if (monitor_line_format(&line, &s))
+		for (size_t i = 0; i < line.n_pieces; i++)
+			strcat(joined, line.pieces[i].text);
+	return joined;
 }
 
 START_TEST(reads_every_line_of_the_servers_text)
