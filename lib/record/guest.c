@@ -9,15 +9,18 @@
 #include "base/clock.h"
 #include "base/kernel_numbers.h"
 
+__attribute__((aligned(GUEST_PAGE_BYTES))) union guest_page guest_page;
+
 /*
+ * The page as the public header declares it: another type of this name would be undefined, and
+ * link-time optimization sees both.
+ *
  * Protected: the library always uses its own copy. The linker refuses a program that would need a
  * copy of the page (a COPY relocation), which would otherwise silently read a page that never
  * changes.
  */
-__attribute__((
-	visibility("protected"), aligned(GUEST_PAGE_BYTES))) union guest_page ptap_impl_level_page;
-extern __attribute__((
-	alias("ptap_impl_level_page"), visibility("hidden"))) union guest_page guest_page;
+extern __attribute__((alias("guest_page"), visibility("protected")))
+uint32_t ptap_impl_level_page[1024];
 
 _Static_assert(sizeof(union guest_page) == GUEST_PAGE_BYTES, "no other data on the page");
 
@@ -61,7 +64,7 @@ uint64_t guest_read_clock(uint32_t clock)
 
 int guest_wipe_on_fork(void)
 {
-	if (madvise(&ptap_impl_level_page, sizeof ptap_impl_level_page, MADV_WIPEONFORK))
+	if (madvise(&guest_page, sizeof guest_page, MADV_WIPEONFORK))
 		return -errno;
 	return 0;
 }

@@ -98,8 +98,7 @@ union guest_page {
 _Static_assert(sizeof(struct guest) <= offsetof(struct guest_level, is_early),
 	"both have room in the page");
 
-extern union guest_page ptap_impl_level_page;
-/* The same page by a hidden name, which saves the code that computes the address. */
+/* The hidden name saves the code that computes the address. guest.c adds the public one. */
 extern __attribute__((visibility("hidden"))) union guest_page guest_page;
 
 static inline struct guest *guest_get(void)

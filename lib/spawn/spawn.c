@@ -10,6 +10,7 @@
  * Where clone becomes fork (valgrind, qemu-user) a mapping made in the child would not appear here.
  * A first clone that only sets a flag detects that; then the descriptors are made here and passed.
  */
+#define PTAP_IMPL_BUILDING
 #include "lib/spawn/spawn.h"
 
 #include <errno.h>
