@@ -6,6 +6,7 @@ installed programs; `make uninstall` leaves nothing.
 import json
 import os
 import re
+import shlex
 import shutil
 import subprocess
 import sys
@@ -14,9 +15,9 @@ from pathlib import Path
 HERE = Path(__file__).resolve().parent
 sys.path.insert(0, str(HERE.parent / "support"))
 
-from fixture import (SANITIZERS, check, contains, equal, find_proftapd, run, test,  # noqa: E402
+from fixture import (SANITIZERS, Skip, check, contains, equal, find_proftapd, need_no_sanitizer, run, test,  # noqa: E402
                      wait_until)
-from processes import TOP_BUILD, Capture, Process, is_alive  # noqa: E402
+from processes import TOP_BUILD, TOP_SRC, Capture, Process, is_alive  # noqa: E402
 
 UNITS = ("proftapd.service", "proftapd.socket", "proftapd-registry.socket", "proftapd-web.socket")
 # The limit of systemd-analyze security, in tenths; the scale ends at ten.
@@ -28,12 +29,15 @@ COMPILERS = (("c", os.environ.get("CC", "cc"), "-std=gnu99"),
              ("c++", os.environ.get("CXX", "c++"), "-std=gnu++11"))
 
 
-def make(goal, *variables):
-    """Runs make in the build folder as a user would, not as a part of a make that runs already."""
+def call(*command, cwd=None):
+    """Runs a command as a user would, not as a part of a make that runs already."""
     env = {k: v for k, v in os.environ.items() if k not in ("MAKEFLAGS", "MAKELEVEL", "MFLAGS")}
-    done = subprocess.run(["make", "-C", TOP_BUILD, goal, *variables], env=env, text=True,
-                          stdout=subprocess.PIPE, stderr=subprocess.STDOUT, timeout=100)
-    equal(done.returncode, 0, f"make {goal} {variables}: {done.stdout[-2000:]}")
+    done = subprocess.run(command, cwd=cwd, env=env, text=True, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, timeout=250)
+    equal(done.returncode, 0, f"{command}: {done.stdout[-2000:]}")
+
+
+def make(goal, *variables):
+    call("make", "-C", TOP_BUILD, goal, *variables)
 
 
 def list_files(root):
@@ -190,6 +194,21 @@ def staged_package_is_the_same_and_uninstalls(t):
     equal([p.name for p in stage.iterdir()], ["opt"], "contents of the stage")
     make("uninstall", f"DESTDIR={stage}", "prefix=/opt/proftap")
     equal(list_files(stage), [], "files that make uninstall left")
+
+
+@test
+def a_static_library_of_link_time_optimization_is_machine_code(t):
+    need_no_sanitizer("have shared libraries")
+    compiler = shlex.split(os.environ.get("CC", "cc"))
+    if b"clang" in subprocess.run([*compiler, "--version"], capture_output=True).stdout:
+        raise Skip("clang's objects need its own linker")
+    flags = ["CFLAGS=-O1 -flto=2", "LDFLAGS=-flto=2", "AR=gcc-ar", "NM=gcc-nm", "RANLIB=gcc-ranlib"]
+    call(Path(TOP_SRC, "configure").resolve(), "--disable-programs", "--enable-werror", *flags, cwd=t.dir)
+    for folder in ("base", "lib"):
+        call("make", "-s", "-j2", "-C", folder, cwd=t.dir)
+    for option in ("-fno-lto", "-flto"):
+        call(*compiler, option, "-I", Path(TOP_SRC, "lib/include").resolve(), "-o", t.dir / "program", HERE / "program.c",
+             t.dir / "lib/libproftap.a", "-ldl", "-pthread")
 
 
 run()
