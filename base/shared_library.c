@@ -13,9 +13,8 @@ int shared_library_open(const struct shared_library *l, void *functions, struct 
 	void *handle = dlopen(l->file, RTLD_NOW | RTLD_LOCAL);
 
 	if (!handle)
-		return diag_set(d, -ENOSYS,
-			"%s: not found, and %s needs it; install it (Debian: %s)", l->file, l->use,
-			l->package);
+		return diag_set(d, -ENOSYS, "%s: not found, and %s; install it (Debian: %s)",
+			l->file, l->use, l->package);
 	for (size_t i = 0; i < l->n_functions; i++) {
 		void *address = dlsym(handle, l->functions[i].name);
 

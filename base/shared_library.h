@@ -17,7 +17,7 @@ struct shared_library_function {
 
 struct shared_library {
 	const char *file; /* with the number of the ABI of the header, "libfoo.so.1" */
-	const char *use; /* what needs the library, "serving pages" */
+	const char *use; /* "serving pages needs it" */
 	const char *package; /* of Debian */
 	const struct shared_library_function *functions;
 	size_t n_functions;
