@@ -195,6 +195,7 @@ def connections_leave_descriptors_to_the_server_itself(t):
         for c in greeted:
             c.wait(lambda: c.buffer or c.streams, "an answer or the end")
         check(any(not c.closed for c in greeted), "no connection was served")
+    check_has_let_go(server)
     check_next_capture(t, target)
     equal(find_proftapd(target.pid), server, "proftapd")
 
