@@ -364,7 +364,7 @@ static int64_t take_counter_track(struct perfetto_sequence *s, const struct item
 
 static uint8_t *put_counter_value(uint8_t *at, const struct item_arg *value)
 {
-	double number;
+	double number = 0;
 
 	if (value->type == STAT_INT64 ||
 		(value->type == STAT_UINT64 && value->value.u64 <= INT64_MAX))

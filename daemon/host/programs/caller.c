@@ -20,7 +20,7 @@
 
 static int know_unix(struct caller *c, int fd)
 {
-	pid_t pid;
+	pid_t pid = 0;
 	int r = unix_peer_identify(fd, &pid, &c->uid);
 
 	if (!r)

@@ -123,7 +123,7 @@ static int tie_check_daemon(struct tie *t, int fd)
 {
 	struct announcer *a = t->announcer;
 	pid_t pid;
-	uid_t uid;
+	uid_t uid = (uid_t)-1;
 	int r = unix_peer_identify(fd, &pid, &uid);
 
 	return r || uid == 0 || uid == a->policy.find_uid(a->policy.context) ? r : -EPERM;

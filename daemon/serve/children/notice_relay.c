@@ -45,7 +45,7 @@ void notice_relay_init(struct notice_relay *relay, uv_loop_t *loop, struct acces
 /* The process at the other end must belong to the program's user or to root. */
 static int check_peer(const struct notice_relay *relay, int fd, pid_t *pid)
 {
-	uid_t uid;
+	uid_t uid = (uid_t)-1;
 	int r = unix_peer_identify(fd, pid, &uid);
 
 	return r || uid == 0 || uid == target_find_uid(relay->access->target) ? r : -EPERM;
