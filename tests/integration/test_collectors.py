@@ -273,10 +273,9 @@ def an_agreed_start_does_not_wait_for_a_collector(t):
     t.at_end.append(lambda: device.write(info=1))
     with Calls(target) as calls:
         start_ns = time.time_ns() + LEAD_MS * 1000000
-        stream = calls.start(PROFILER + "Profile", profile_request(400, {"start_timestamp_ns": start_ns, "device_tracer_level": 1}))
+        stream = calls.start(PROFILER + "Profile", profile_request(2000, {"start_timestamp_ns": start_ns, "device_tracer_level": 1}))
         device.await_step("start")
-        wait_until(lambda: time.time_ns() > start_ns + 100 * 1000000, "the start")
-        equal(target.ask("enabled 1"), "1", "ptap_enabled(1) when it is time")
+        wait_until(lambda: target.ask("enabled 1") == "1", "ptap_enabled(1) while the collector starts")
         device.write(info=1)
         answer = calls.finish(stream)
     space = answer.message.xspace
@@ -287,7 +286,7 @@ def an_agreed_start_does_not_wait_for_a_collector(t):
     equal(starts, [start_ns], "the start")
 
 
-@test
+@timed
 def collectors_start_half_a_second_before_an_agreed_start(t):
     """The collector is called half a second before the start, so that the device's library has
     time.
