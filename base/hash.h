@@ -2,7 +2,7 @@
 /*
  * Hashing with a seed that each process chooses: whoever chooses the keys (a target, the writer of
  * a file) cannot choose keys that all hash to one slot, which would make each search as long as the
- * table. Any thread.
+ * table. Any thread may call it.
  */
 #ifndef BASE_HASH_H
 #define BASE_HASH_H

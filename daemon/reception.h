@@ -47,7 +47,7 @@ void reception_init(struct reception *r, struct service *service, struct target 
 int reception_open(struct reception *r, uv_loop_t *loop);
 /*
  * Writes the path of the private socket into the arena, whose head is filled. Call it before the
- * hello. Any thread.
+ * hello. Any thread may call it.
  */
 void reception_tell_target(const struct reception *r);
 /*
@@ -63,7 +63,7 @@ void reception_close(struct reception *r);
 /* Waits up to a minute for unfinished answers, after the loop has ended. */
 void reception_end(struct reception *r);
 
-/* Fills in the user and the addresses. Any thread. */
+/* Fills in the user and the addresses. Any thread may call it. */
 void reception_describe(struct reception *r, struct status *s);
 
 #endif

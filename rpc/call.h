@@ -121,7 +121,7 @@ void stream_on_begun(struct tag *tag, bool ok);
 void stream_on_wrote(struct tag *tag, bool ok);
 /*
  * Sends |message|, which is consumed; the message before must have been taken. Sets STREAM_WRITING.
- * Any thread.
+ * Any thread may call it.
  */
 void stream_send_message(struct rpc_call *call, grpc_byte_buffer *message);
 /* Wakes a waiting writer, which learns that the client takes nothing any more. */

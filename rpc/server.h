@@ -163,13 +163,13 @@ void rpc_call_set_on_cancel(
 /*
  * Answers OK with |message|, which is always consumed (its chunks are sent without a copy and freed
  * when sent). |call| is invalid afterwards. A message above 2^31-1 bytes is answered with
- * RESOURCE_EXHAUSTED instead, because stock clients cannot receive it. Any thread.
+ * RESOURCE_EXHAUSTED instead, because stock clients cannot receive it. Any thread may call it.
  */
 void rpc_call_reply(struct rpc_call *call, struct chunks *message);
 
 /*
  * Answers a call of any kind with an error. |text| is copied. |call| is invalid afterwards. Any
- * thread.
+ * thread may call it.
  */
 void rpc_call_fail(struct rpc_call *call, enum rpc_status status, const char *text);
 /* The same with a formatted text: at most 511 bytes, made printable. */

@@ -218,7 +218,7 @@ static const char *find_holder(const char *text, int *n)
 	return text;
 }
 
-/* The advice leaves out waiting if the session has no end of its own. */
+/* Waiting is advised only if the session ends by itself. */
 static void advise_busy(const struct failure *f, const char *holder, char *out, size_t n)
 {
 	out[0] = '\0';

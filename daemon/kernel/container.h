@@ -19,7 +19,10 @@ struct container {
 	pid_t pid_inside;
 };
 
-/* Fields that cannot be read stay unknown. |root| is "" or a test's fake root. Any thread. */
+/*
+ * Fields that cannot be read stay unknown. |root| is "" or a test's fake root. Any thread may call
+ * it.
+ */
 void container_find(const char *root, pid_t pid, struct container *out);
 
 /* Returns true if the process is known to be in a container. */

@@ -27,7 +27,7 @@ int journald_open(const char *path);
 
 /*
  * Sends without waiting. 0, or a negative errno: the message is lost; -EMSGSIZE beyond
- * JOURNALD_MAX_BYTES. |identifier|: the program's name. Any thread.
+ * JOURNALD_MAX_BYTES. |identifier|: the program's name. Any thread may call it.
  */
 int journald_send(int fd, const char *identifier, const struct log_message *message);
 

@@ -87,7 +87,7 @@ uint64_t proc_rss_read(int statm_fd, const struct proc_stat *stat);
  * Sets *bytes. The kernel walks all page tables of |pid| for it: that takes milliseconds for each
  * GiB, and the program's mmap() waits meanwhile. So call it on request, not each second. 0, or a
  * negative errno: -EACCES for a process of another user, -ESRCH or -ENOENT when it is gone or the
- * kernel has no smaps_rollup, -EINVAL when that has no such number. Any thread.
+ * kernel has no smaps_rollup, -EINVAL when that has no such number. Any thread may call it.
  */
 int pss_read(const char *root, pid_t pid, uint64_t *bytes);
 

@@ -60,7 +60,7 @@ uint64_t process_find_start(pid_t pid);
  */
 bool exit_status_is_zero(pid_t pid, int pidfd, uint64_t start);
 
-/* As exit_status_find(), from the text of /proc/PID/stat. */
+/* Does the same as exit_status_find(), from the text of /proc/PID/stat. */
 int exit_status_parse(const char *stat);
 
 /* Writes ", killed by SIGSEGV", ", with exit status 3", or "" if |status| is not a status. */

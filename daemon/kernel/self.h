@@ -24,7 +24,7 @@ void self_ask_for_low_latency(void);
 
 /*
  * Gives back the pages of this program's file that only its start needed. They are clean, so pages
- * needed again come from the page cache. Any thread.
+ * needed again come from the page cache. Any thread may call it.
  */
 void self_trim(void);
 

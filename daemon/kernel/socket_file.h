@@ -25,7 +25,7 @@ void socket_file_note(struct socket_file *f);
 void socket_file_find(struct socket_file *f, int listener);
 /* Takes only the path of |listener|, whose file belongs to somebody else and is never removed. */
 void socket_file_find_foreign(struct socket_file *f, int listener);
-/* Returns true if the file still exists, and belongs to this server. Any thread. */
+/* Returns true if the file still exists, and belongs to this server. Any thread may call it. */
 bool socket_file_is_there(const struct socket_file *f);
 /* Removes the file. A second call does nothing. */
 void socket_file_remove(struct socket_file *f);

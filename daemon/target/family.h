@@ -75,7 +75,7 @@ struct child *child_release(struct child *child); /* NULL ok; returns NULL */
 
 /* Gives |child| to the worker, which becomes a holder. Any thread; call family_kick() next. */
 void family_offer(struct family *f, struct child *child);
-/* Wakes the worker to look for news; 0: try again later. Any thread. */
+/* Wakes the worker to look for news; 0: try again later. Any thread may call it. */
 int family_kick(struct family *f);
 
 /* |m| belongs to the caller, who removes it before freeing it. */
@@ -96,7 +96,7 @@ void family_meet(struct family *f);
 bool family_handle_news(struct family *f);
 /*
  * Calls |visit| for each child, oldest first, with the mutex held: it must return at once. Any
- * thread.
+ * thread may call it.
  */
 void family_visit(
 	struct family *f, void (*visit)(struct child *child, void *context), void *context);

@@ -141,7 +141,7 @@ void target_await_end(struct target *t);
 void target_note_crash(struct target *t, struct target *main);
 /*
  * Returns true if its exit has begun, or is over. Its memory may not be free yet, and the kernel
- * may kill whoever allocates meanwhile; this function does not allocate. Any thread.
+ * may kill whoever allocates meanwhile; this function does not allocate. Any thread may call it.
  */
 bool target_is_departing(const struct target *t);
 /* Makes the calls that waiting for its end makes, so that these need no new memory then. */
@@ -149,15 +149,17 @@ void target_rehearse_end(struct target *t);
 
 /*
  * Returns the user of the process, as owner_find_uid(); after the end of a TARGET_DEAD target was
- * noticed, its last user. Any thread.
+ * noticed, its last user. Any thread may call it.
  */
 uid_t target_find_uid(struct target *t);
 
-/* Returns the exit status of a TARGET_DEAD target, as exit_status_find(). Any thread. */
+/*
+ * Returns the exit status of a TARGET_DEAD target, as exit_status_find(). Any thread may call it.
+ */
 int target_find_ending(const struct target *t);
-/* Returns exit_status_is_zero(). Any thread. */
+/* Returns exit_status_is_zero(). Any thread may call it. */
 bool target_has_ended_well(const struct target *t);
-/* Returns true if it has called exec, as image_is_another(). Any thread. */
+/* Returns true if it has called exec, as image_is_another(). Any thread may call it. */
 bool target_has_become_another(const struct target *t);
 
 /*
@@ -165,7 +167,10 @@ bool target_has_become_another(const struct target *t);
  * INT64_MAX: no limit). May return early without a reason.
  */
 void target_wait(struct target *t, int64_t deadline_ns);
-/* Wakes the thread in target_wait(); returns 0 if no thread was asleep there. Any thread. */
+/*
+ * Wakes the thread in target_wait(); returns 0 if no thread was asleep there. Any thread may call
+ * it.
+ */
 int target_kick(struct target *t);
 
 /*

@@ -26,7 +26,7 @@ int outlet_open(struct outlet *o, struct arena *arena);
 
 /*
  * Returns true if the ring has no reader any more: the capture was cancelled, or the server is
- * gone. Any thread.
+ * gone. Any thread may call it.
  */
 bool outlet_is_closed(struct arena *arena);
 

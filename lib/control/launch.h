@@ -42,8 +42,8 @@ struct launch {
 };
 
 /*
- * Starts a server as |o| asks, or with |is_private| one without a listener. Under the guest's lock,
- * while no server serves. 0 or a negative errno with |d|.
+ * Starts a server as |o| asks, or with |is_private| one without a listener. Call it under the
+ * guest's lock, while no server serves. 0 or a negative errno with |d|.
  */
 int launch_server(const struct ptap_server_options *o, bool is_private, struct diag *d);
 

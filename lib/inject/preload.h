@@ -12,7 +12,7 @@
 /*
  * The program now asks for a server itself. Returns true, once, if the environment of this process
  * started the running server: the program does not know of that server, so its own call must
- * succeed. Any thread.
+ * succeed. Any thread may call it.
  */
 bool preload_claim(void);
 

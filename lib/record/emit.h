@@ -278,8 +278,8 @@ static inline bool ring_emit(struct ring *ring, uint32_t word, uint64_t word0, u
 /* The slow path opens a span with open_span_begin() and open_span_finish(). */
 
 /*
- * As ring_begin_at(), for a span; sets |*depth| to its depth. NULL also for a span that is too
- * deep, which is counted.
+ * Does the same as ring_begin_at(), for a span; sets |*depth| to its depth. NULL also for a span
+ * that is too deep, which is counted.
  */
 static inline struct ring *open_span_begin(uint32_t *word, uint32_t *depth)
 {

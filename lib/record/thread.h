@@ -53,9 +53,9 @@ struct ring *thread_enter(struct thread *self, uint32_t word);
 /* Names are kept for good; further ones are dropped. */
 #define THREAD_NAMES_MAX 256u
 
-/* Names the thread |tid|, with at most 31 bytes. Any thread. */
+/* Names the thread |tid|, with at most 31 bytes. Any thread may call it. */
 void thread_names_set(int32_t tid, const char *name);
-/* Copies the newest name of |tid| to |name|. False: it has none. Any thread. */
+/* Copies the newest name of |tid| to |name|. False: it has none. Any thread may call it. */
 bool thread_names_find(int32_t tid, char name[RING_NAME_BYTES]);
 
 #endif

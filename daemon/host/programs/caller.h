@@ -19,7 +19,7 @@ struct operators {
 };
 
 void operators_init(struct operators *o);
-/* Any thread. Cuts a |group| that is too long. */
+/* Any thread may call it. Cuts a |group| that is too long. */
 void operators_set(struct operators *o, const char *group);
 
 struct caller {

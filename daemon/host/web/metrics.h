@@ -32,12 +32,13 @@ struct metrics {
 	struct recorded_values recorded;
 };
 
-/* Writes all families. Reads some files of /proc. Any thread. */
+/* Writes all families. Reads some files of /proc. Any thread may call it. */
 void metrics_write(const struct metrics *m, struct exposition *e);
 
 /*
  * Writes the resource usage of this process under the metric names of Prometheus' client
- * libraries. Values that cannot be read from /proc are left out. See own_usage.c. Any thread.
+ * libraries. Values that cannot be read from /proc are left out. See own_usage.c. Any thread may
+ * call it.
  */
 void own_usage_write(struct exposition *e);
 

@@ -25,7 +25,7 @@ void web_audit_done(const struct http_exchange *x);
 
 /*
  * Writes the line of a run's deletion, which began at |begun_ns| (CLOCK_MONOTONIC) and removed
- * |n_bytes|. |status| is gRPC's. Any thread.
+ * |n_bytes|. |status| is gRPC's. Any thread may call it.
  */
 void web_audit_run_deleted(const struct caller *caller, const char *run, int status,
 	const char *why, uint64_t n_bytes, int64_t begun_ns);

@@ -39,12 +39,12 @@ int spool_new_in_memory(uint64_t max_bytes, struct spool **out);
 /*
  * Gives |data| (malloc'ed) to a spool in memory. The caller reads |data| from its beginning on, and
  * the spool writes to the part that was read, because fresh memory costs a page fault for each 4
- * KiB. Owner: the spool, or on failure the caller. 0 or -ENOMEM. Any thread.
+ * KiB. Owner: the spool, or on failure the caller. 0 or -ENOMEM. Any thread may call it.
  */
 int spool_take_used(struct spool *s, void *data);
 /*
  * Lets the spool write to the first |n_bytes| of the data that it took last, because these were
- * read. Changes nothing for data that it took earlier. Any thread.
+ * read. Changes nothing for data that it took earlier. Any thread may call it.
  */
 void spool_reuse(struct spool *s, size_t n_bytes);
 struct spool *spool_hold(struct spool *s); /* adds a holder */
@@ -80,7 +80,7 @@ void spool_set_others(struct spool *s, const _Atomic uint64_t *others);
 /* The counter of the spool's bytes, for a frequent reader; exists as long as the spool. */
 const _Atomic uint64_t *spool_watch_bytes(const struct spool *s);
 
-/* The bytes in the spool, and the most that it takes. Any thread. */
+/* The bytes in the spool, and the most that it takes. Any thread may call it. */
 uint64_t spool_get_bytes(const struct spool *s);
 uint64_t spool_get_max_bytes(const struct spool *s);
 /* The directory, for messages. */

@@ -76,8 +76,7 @@ struct drain_budget {
 };
 
 /*
- * At most this many windows of slots wait for the sink or in it. Beyond that,
- * slots stay in the rings.
+ * The logs and the sink hold at most this many windows of slots. Further slots stay in the rings.
  */
 #define DRAIN_MAX_WINDOWS 5
 

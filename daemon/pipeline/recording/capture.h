@@ -100,7 +100,10 @@ int capture_make_unbegun(struct capture_result *result);
  */
 uint64_t capture_find_max_bytes(uint64_t bytes, struct headroom *h);
 
-/* CAPTURE_ARM_NS or CAPTURE_ARM_DEVICES_NS, whichever |t| needs as far as is known. Any thread. */
+/*
+ * CAPTURE_ARM_NS or CAPTURE_ARM_DEVICES_NS, whichever |t| needs as far as is known. Any thread may
+ * call it.
+ */
 int64_t capture_find_arm_ns(const struct target *t, bool wants_devices);
 
 /*

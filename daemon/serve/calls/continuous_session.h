@@ -42,7 +42,7 @@ bool session_is_continuous(struct session *s);
 
 /*
  * Takes the next request for a snapshot of the running session, or returns NULL. Owner: the caller.
- * The worker's thread.
+ * Only the worker's thread calls it.
  */
 struct session_request *session_next_snapshot(struct session *s);
 

@@ -30,7 +30,10 @@ void health_init(struct health *h, const struct session *session);
 void health_check(struct rpc_call *call, const uint8_t *bytes, size_t n, void *context);
 void health_watch(struct rpc_call *call, const uint8_t *bytes, size_t n, void *context);
 
-/* Ends all Watch calls, also those that come later, because the program is gone. Any thread. */
+/*
+ * Ends all Watch calls, also those that come later, because the program is gone. Any thread may
+ * call it.
+ */
 void health_end(struct health *h);
 
 #endif

@@ -23,7 +23,7 @@ bool arming_is_late(const struct session_request *request, const void *now_ns);
 /*
  * Checks whether the program uses a device, if the start of a request is near and nothing is being
  * recorded. Returns the time of the next call; INT64_MAX: no request needs it, or one is
- * recording. The worker's thread.
+ * recording. Only the worker's thread calls it.
  */
 int64_t arming_tend(struct session *s);
 

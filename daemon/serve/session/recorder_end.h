@@ -15,18 +15,21 @@ struct session;
 
 /*
  * Called after session_close(). Returns after clients have taken all held data or it was given up;
- * later calls are refused. The worker's thread.
+ * later calls are refused. Only the worker's thread calls it.
  */
 void recorder_end(struct session *s);
 
 /*
  * Keeps the |result| of a continuous session if the program has died before any call asked for the
  * data. Then it takes |result|, and the session stays occupied until recorder_end() frees it.
- * Returns false if the caller still owns |result|. The worker's thread.
+ * Returns false if the caller still owns |result|. Only the worker's thread calls it.
  */
 bool recorder_end_keep(struct session *s, struct capture_result *result);
 
-/* Returns true if the program has died and its data is held, or may soon be held. Any thread. */
+/*
+ * Returns true if the program has died and its data is held, or may soon be held. Any thread may
+ * call it.
+ */
 bool recorder_end_holds(struct session *s);
 
 #endif

@@ -97,9 +97,12 @@ void session_terminate(struct session *s, const char *session_id);
  * ended here. 0, SESSION_NONE, or SESSION_OWN.
  */
 int session_end(struct session *s, const char *session_id, bool discards);
-/* Returns true if a capture runs or is about to. Any thread. */
+/* Returns true if a capture runs or is about to. Any thread may call it. */
 bool session_is_busy(struct session *s);
-/* Copies the text about GPUs that session_note_gpu() has noted, for struct status. Any thread. */
+/*
+ * Copies the text about GPUs that session_note_gpu() has noted, for struct status. Any thread may
+ * call it.
+ */
 void session_get_gpu(struct session *s, char out[STATUS_GPU_BYTES]);
 /* Cancels the requests of |call|, whose client is gone. */
 void session_cancel(struct session *s, const struct rpc_call *call);
@@ -110,7 +113,7 @@ void session_cancel(struct session *s, const struct rpc_call *call);
  */
 void session_close(struct session *s);
 
-/* Wakes the worker after s->is_pending was set. Any thread. */
+/* Wakes the worker after s->is_pending was set. Any thread may call it. */
 void session_wake_worker(struct session *s);
 
 /* Wakes the worker if it records or holds data. Any thread, with or without the mutex. */

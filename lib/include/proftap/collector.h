@@ -252,7 +252,7 @@ struct ptap_collector_services {
 	 * Returns the number of |text| in this process's traces, which stays valid for good. Bytes
 	 * beyond 1023 are cut. 0: there is no room; a quarter of the 1 MiB for names is kept for
 	 * the program's own. The function does not search for an equal text, so the caller keeps
-	 * the number. Any thread.
+	 * the number. Any thread may call it.
 	 */
 	uint32_t (*intern)(const char *text);
 	/*
@@ -284,7 +284,7 @@ struct ptap_collector_services {
 	 */
 	void (*note_node)(uint64_t node, uint64_t original);
 	int64_t (*monotonic_ns)(void); /* CLOCK_MONOTONIC; any thread */
-	/* Returns nonzero if the capture is no longer wanted. Any thread. */
+	/* Returns nonzero if the capture is no longer wanted. Any thread may call it. */
 	int (*is_cancelled)(void);
 };
 

@@ -132,7 +132,7 @@ PTAP_API int ptap_server_start(uint16_t port);
  */
 PTAP_API int ptap_server_start_with(const struct ptap_server_options *options);
 
-/* The port in use; 0 when no server runs, or it listens on a path. Any thread. */
+/* The port in use; 0 when no server runs, or it listens on a path. Any thread may call it. */
 PTAP_API int ptap_server_port(void);
 
 /*

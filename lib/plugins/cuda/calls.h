@@ -76,7 +76,7 @@ void calls_begin(struct calls *c, const struct calls_wish *wish,
  */
 void calls_end(struct calls *c);
 
-/* Handles a callback of |domain| (enum cupti_domain). Any thread. */
+/* Handles a callback of |domain| (enum cupti_domain). Any thread may call it. */
 void calls_note(struct calls *c, uint32_t domain, uint32_t function, const struct cupti_call *call);
 
 uint64_t calls_count_recorded(const struct calls *c);

@@ -41,15 +41,15 @@ struct pool {
  */
 int pool_init(struct pool *p, uint32_t n, size_t buffer_bytes);
 
-/* Takes a buffer. Any thread. NULL: none is left. */
+/* Takes a buffer. Any thread may call it. NULL: none is left. */
 uint8_t *pool_take(struct pool *p);
 
 /* Returns true if |buffer| is a taken buffer of this pool. */
 bool pool_owns(const struct pool *p, const uint8_t *buffer);
 
 /*
- * Returns a taken buffer, filled or unused. Any thread. A buffer that was not taken is left alone:
- * -EINVAL.
+ * Returns a taken buffer, filled or unused. Any thread may call it. A buffer that was not taken is
+ * left alone: -EINVAL.
  */
 int pool_put_filled(struct pool *p, uint8_t *buffer, size_t n_bytes);
 int pool_put_back(struct pool *p, uint8_t *buffer);
