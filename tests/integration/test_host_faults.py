@@ -13,7 +13,7 @@ from calls import PROFILER, Calls, profile_request
 from checks import contains, not_void, wait_in_time
 from fixture import (NOBODY, SANITIZERS, check, equal, find_proftapd, need_no_sanitizer, need_root, run, staged, test,
                      timed, wait_until)
-from host_faults import WORD, announce, await_as, capture, count_errands, measure, start_short_lives, unharmed
+from host_faults import WORD, announce, await_as, await_measured, capture, count_errands, measure, start_short_lives, unharmed
 from hosts import Host, registry_path, runtime, start_target
 from http2 import CANCEL, END_HEADERS, HEADERS, OK, PROFILE, RST_STREAM, Connection, frame, indexed_headers
 from processes import PROFTAP, PROFTAPD, Process, free_port, halt
@@ -280,6 +280,7 @@ def unharmed_api(t, *options):
     api = Api(t, *options)
     target = api.target()
     record_by_http(api, target, "done")
+    await_measured(api.host, target)
     before = measure(api.host)
     yield api, target
     record_by_http(api, target, "done")

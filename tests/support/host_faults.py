@@ -63,6 +63,11 @@ def is_measured(host, pid):
     return f"/proc/{pid}/stat" in files
 
 
+def await_measured(host, target):
+    """Waits until the daemon has opened the files of the program's usage, which it does at its next sample."""
+    wait_until(lambda: is_measured(host, target.pid), "the program's usage to be measured")
+
+
 def measure(host):
     status = read_status(host.pid)
     return len(read_fds(host.pid)), int(status["Threads"]), int(status["RssAnon"].split()[0])
@@ -86,8 +91,7 @@ def unharmed(t, *options, prefix=(), patience_s=20):
     target = start_target(t)
     host.await_pids(target.pid)
     capture(t, host, target)
-    # The daemon opens these files at its next sample.
-    wait_until(lambda: is_measured(host, target.pid), "the program's usage to be measured")
+    await_measured(host, target)
     before = measure(host)
     yield host, target
     check(host.popen.poll() is None, f"the daemon has ended: {host.popen.poll()}")
