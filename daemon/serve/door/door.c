@@ -20,7 +20,9 @@
 #include "daemon/serve/door/greeting.h"
 #include "rpc/socket.h"
 
-#define GREETING_MS 2000
+/* On a busy machine a client may need seconds between its connection and its greeting. */
+#define GREETING_MS 10000
+/* Beyond this number the door dismisses the client that has waited longest. */
 #define MAX_WAITING 256
 #define MAX_SERVED 128
 /*
