@@ -274,7 +274,7 @@ def servers_of_another_make_are_programs_too(t):
     equal((row["name"], row["server"], row["state"], row["port"], row["uid"]),
           (name, "JAX", "unknown", stock.port, os.geteuid()), "the row")
     equal(set(stock.calls), {"Monitor"}, "earlier calls")
-    with urllib.request.urlopen(f"http://localhost:{web}/api/v1/targets", timeout=20) as answer:
+    with urllib.request.urlopen(f"http://127.0.0.1:{web}/api/v1/targets", timeout=20) as answer:
         rows = {one["pid"]: one["server"] for one in json.load(answer)["targets"]}
     equal((rows[stock.pid], rows[target.pid]), ("JAX", "proftap"), "the makes on the web")
     contains(t.capture(host.port, 20, "--target", name).stderr, "spans 3 on 1 thread", "the summary")
