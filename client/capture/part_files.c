@@ -67,7 +67,7 @@ static void format_program(const struct file_name *f, const struct answer *answe
 	else if (f->name && f->name[0])
 		snprintf(out, n, "%s_%s_%d", hostname, f->name, f->pid);
 	else if (f->address->port)
-		snprintf(out, n, "%s_%s_%u", hostname,
+		snprintf(out, n, "%s_%.128s_%u", hostname,
 			f->address->target[0] ? f->address->target : f->address->host,
 			f->address->port);
 	else
