@@ -197,6 +197,24 @@ def staged_package_is_the_same_and_uninstalls(t):
 
 
 @test
+def libraries_are_shared_where_a_static_one_is_missing(t):
+    need_no_sanitizer("have shared libraries")
+    folders = subprocess.run(["pkg-config", "--variable", "pc_path", "pkg-config"], check=True, capture_output=True, text=True).stdout
+    for folder in folders.strip().split(":"):
+        for path in Path(folder).glob("*.pc"):
+            if path.name != "libuv-static.pc" and not (t.dir / path.name).exists():
+                (t.dir / path.name).symlink_to(path)
+    configure = [Path(TOP_SRC, "configure").resolve(), f"PKG_CONFIG_LIBDIR={t.dir}"]
+    (t.dir / "build").mkdir()
+    for choice, code, said in (("auto", 0, "proftap and proftapd, shared libraries, "),
+                               ("static", 1, "libuv-static.pc: not found; install the package that holds it, or use --with-libraries=shared")):
+        done = subprocess.run([*configure, f"--with-libraries={choice}"], cwd=t.dir / "build", stdout=subprocess.PIPE,
+                              stderr=subprocess.STDOUT, text=True, timeout=250)
+        equal(done.returncode, code, f"status of {choice}: {done.stdout[-500:]}")
+        contains(done.stdout, said, f"--with-libraries={choice}")
+
+
+@test
 def a_static_library_of_link_time_optimization_is_machine_code(t):
     need_no_sanitizer("have shared libraries")
     compiler = shlex.split(os.environ.get("CC", "cc"))
