@@ -25,7 +25,7 @@ bench-peers: PACKAGES = build check bench peers
 interop interop-large: PACKAGES = build check interop
 nightly: PACKAGES = build check nightly
 deb: PACKAGES = build deb
-check-deb: PACKAGES = build nightly
+check-deb: PACKAGES = build check-deb
 rpm check-rpm: PACKAGES = build rpm
 image check-image: PACKAGES = build image
 
