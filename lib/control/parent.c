@@ -41,8 +41,8 @@ void parent_describe(struct arena *head)
 }
 
 /*
- * The directory has a folder for each thread, and two links more. This works with every libc;
- * __libc_single_threaded is glibc's, since 2.32.
+ * /proc/self/task has a subdirectory for each thread, so the number of its links is that of the
+ * threads plus two. This works with every libc; __libc_single_threaded is glibc's, since 2.32.
  */
 bool parent_may_be_announced(void)
 {

@@ -12,8 +12,8 @@
 __attribute__((aligned(GUEST_PAGE_BYTES))) union guest_page guest_page;
 
 /*
- * The page as the public header declares it: another type of this name would be undefined, and
- * link-time optimization sees both.
+ * The page with the type that the public header declares. One object with two types is undefined
+ * behaviour, and link-time optimization sees both.
  *
  * Protected: the library always uses its own copy. The linker refuses a program that would need a
  * copy of the page (a COPY relocation), which would otherwise silently read a page that never

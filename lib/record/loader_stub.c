@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Replaces the dynamic loader in libproftap.a; see loader.h. It does not name dlopen(): a weak
- * reference, too, makes glibc's linker warn in each static program, and opens plug-ins there with
- * another libc than the program's.
+ * Replaces the dynamic loader in libproftap.a; see loader.h. It does not refer to dlopen(), not
+ * even weakly: the linker would warn of it in each program that links glibc statically, and
+ * dlopen() would load a second libc there.
  */
 #include "lib/record/loader.h"
 

@@ -14,7 +14,7 @@
 
 /* --- functions ----------------------------------------------------------------------------- */
 
-/* gcc before 11 has only the option. */
+/* gcc before 11 lacks the attribute, but has the option. */
 #ifndef __has_attribute
 #define __has_attribute(name) 0
 #endif
@@ -25,8 +25,8 @@
 #endif
 
 /*
- * All functions that such a child runs have these attributes: checks that a compiler adds would use
- * the memory of the host.
+ * All functions that a child runs while it shares the host's memory have these attributes: checks
+ * that a compiler adds would use that memory.
  */
 #define SPAWN_RAW_INLINE \
 	__attribute__((no_sanitize("address", "undefined", "thread"), SPAWN_NO_STACK_PROTECTOR))

@@ -30,8 +30,9 @@
 	EQUAL((is_called_alike<decltype(ours::table::mine), decltype(&theirs)>::value), true)
 
 /*
- * Whether a value of A is passed like one of B. Of pointers to numbers, enumerations and pointers
- * the targets must have one size, too; other targets are compared elsewhere or are opaque.
+ * Whether a value of A is passed like one of B. If both are pointers to numbers, enumerations or
+ * pointers, their targets must have the same size, too; other targets are compared elsewhere or are
+ * opaque.
  */
 template <typename A, typename B> constexpr bool is_passed_alike()
 {

@@ -11,7 +11,8 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "support"))
 from fixture import check, contains, equal, run, test  # noqa: E402
 from processes import TOP_SRC  # noqa: E402
 
-# A package of dpkg: name, architecture, what is wanted, its error, its state. None of these rows counts as installed.
+# A package of dpkg: name, architecture, what is wanted, its error, its state. FOREIGN and REMOVED do not
+# count as installed, the other three do.
 FOREIGN = "zlib1g-dev arm64 install ok installed"
 REMOVED = "zlib1g-dev amd64 deinstall ok config-files"
 NATIVE = "zlib1g-dev amd64 install ok installed"

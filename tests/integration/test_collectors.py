@@ -421,7 +421,8 @@ def the_manuals_example_works(t):
 
 @test
 def records_that_are_all_outside_of_the_recording_are_reported(t):
-    """The kernels of the collector have the time of its stop, so the plane is empty and there is a warning."""
+    """The kernels of the collector carry the time at which it stops. The recording does not include that, so the plane is
+    empty and there is a warning."""
     target = build_example(t, lambda source: source.replace("(uint64_t)started_ns", "(uint64_t)now - 1000"))
     capture = t.emit(target, 50)
     capture.find_warning("1 record of devices left out, and no others arrived: their times are outside of the recording")

@@ -61,7 +61,8 @@ class Space(Process):
         self.read_line()
 
     def enter(self, *kinds):
-        """A process that enters a mount namespace would otherwise leave a chroot."""
+        """Returns the command that enters these namespaces. With a mount namespace it takes the root directory there, too,
+        because it would otherwise leave a chroot."""
         kinds = (*kinds, "root") if "mount" in kinds else kinds
         return ["nsenter", f"--target={self.pid}", *(f"--{kind}" for kind in kinds), "--"]
 

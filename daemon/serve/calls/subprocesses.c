@@ -74,8 +74,9 @@ struct subprocesses {
 	struct child_request request;
 	struct descendants children;
 	struct capture_group group; /* its members have the same indices as |children| */
-	char session_ids[DESCENDANTS_MAX][64]; /* likewise */
-	int64_t retry_ns[DESCENDANTS_MAX]; /* likewise: the time of the next attempt, or 0 */
+	/* the next two have the indices of |children|, too */
+	char session_ids[DESCENDANTS_MAX][64];
+	int64_t retry_ns[DESCENDANTS_MAX]; /* the time of the next attempt, or 0 */
 };
 
 bool subprocesses_are_wanted(const struct session_request *request)
@@ -375,7 +376,7 @@ static void start_child(struct subprocesses *s, const struct descendant *child)
 }
 
 /*
- * Asks a child again whose server could not be reached: it may have been killed, or the process
+ * Asks again a child whose server could not be reached: it may have been killed, or the process
  * executes another program, whose server opens the same socket.
  */
 static void retry_child(struct subprocesses *s, size_t i)

@@ -5,7 +5,8 @@
  * C++ until CUDA 13.2, so C could not include it.
  *
  * Each struct begins with its size, which is that of its fields without the padding behind the last
- * one, and a pointer that is NULL. CUPTI takes a smaller size for one without its newer fields.
+ * one, and a pointer that is NULL. If the size is smaller, CUPTI takes the
+ * newer fields for absent.
  */
 #ifndef PLUGINS_CUDA_PM_CUPTI_H
 #define PLUGINS_CUDA_PM_CUPTI_H
