@@ -129,7 +129,11 @@ static void read_account(
 	uint64_t cpu_ns = read_cpu_clock(d, m->pid);
 
 	m->now = m->last;
-	m->now.own[PROCESS_TREE_CPU] = cpu_ns ? cpu_ns : stat->cpu_ticks * tick_ns;
+	if (cpu_ns == 0)
+		cpu_ns = stat->cpu_ticks * tick_ns;
+	/* The ticks of a process that is gone may be less than its clock was. */
+	if (cpu_ns > m->now.own[PROCESS_TREE_CPU])
+		m->now.own[PROCESS_TREE_CPU] = cpu_ns;
 	m->now.own[PROCESS_TREE_MINOR_FAULTS] = stat->minor_faults;
 	m->now.own[PROCESS_TREE_MAJOR_FAULTS] = stat->major_faults;
 	m->now.reaped[PROCESS_TREE_CPU] = stat->reaped_cpu_ticks * tick_ns;

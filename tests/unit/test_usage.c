@@ -6,15 +6,20 @@
 #include "daemon/pipeline/usage/usage.h"
 
 #include <check.h>
+#include <dirent.h>
 #include <math.h>
 #include <pthread.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/prctl.h>
+#include <sys/wait.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "base/clock.h"
+#include "daemon/kernel/process_tree.h"
 #include "daemon/pipeline/assembly/usage_lines.h"
 #include "tests/unit/fake_root.h"
 #include "tests/unit/unit.h"
@@ -336,6 +341,62 @@ static void *spin(void *unused)
 }
 
 /* The thread has ended before the last sample, so only the process's clock has its time. */
+/* Returns the processor time of the only child. */
+static uint64_t finish_pass(struct process_tree *tree)
+{
+	struct process_tree_child child;
+
+	while (process_tree_visit(tree, 64) == 0)
+		;
+	ck_assert(process_tree_get_child(tree, 0, &child));
+	return child.cpu_ns;
+}
+
+static size_t count_processes_up_to(pid_t pid)
+{
+	DIR *dir = opendir("/proc");
+	struct dirent *entry;
+	size_t n = 0;
+
+	while ((entry = readdir(dir)))
+		n += atoi(entry->d_name) > 0 && atoi(entry->d_name) <= pid;
+	closedir(dir);
+	return n;
+}
+
+/*
+ * The clock of a child that is gone in mid pass cannot be read. Its ticks of 10 ms are known, and
+ * are less than the 19 ms that it used.
+ */
+START_TEST(a_child_that_is_gone_in_mid_pass_keeps_its_processor_time)
+{
+	struct process_tree tree;
+	uint64_t before_ns;
+	size_t n;
+	pid_t pid = fork();
+
+	if (pid == 0) {
+		while (clock() < CLOCKS_PER_SEC * 19 / 1000)
+			;
+		pause();
+		_exit(0);
+	}
+	process_tree_open(&tree, "", getpid());
+	do
+		before_ns = finish_pass(&tree);
+	while (before_ns < 19000000);
+	/* A pass reads the processes by their pids. */
+	n = count_processes_up_to(pid);
+	do
+		ck_assert_int_eq(process_tree_visit(&tree, 1), 0);
+	while (tree.n_entries < n);
+	kill(pid, SIGKILL);
+	ck_assert_int_eq(waitpid(pid, NULL, 0), pid);
+	ck_assert_uint_ge(finish_pass(&tree), before_ns);
+	process_tree_close(&tree);
+}
+END_TEST
+
 START_TEST(the_real_proc_of_this_process_can_be_read)
 {
 	int64_t start = monotonic_ns();
@@ -369,6 +430,7 @@ static const struct unit_test tests[] = {
 	UNIT_TEST(a_late_sample_delays_the_next_one),
 	UNIT_TEST(many_processes_share_the_memory),
 	UNIT_TEST(only_the_busiest_threads_are_shown),
+	UNIT_TEST(a_child_that_is_gone_in_mid_pass_keeps_its_processor_time),
 	UNIT_TEST(the_real_proc_of_this_process_can_be_read),
 	{NULL},
 };
