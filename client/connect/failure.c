@@ -357,7 +357,8 @@ static int explain_refusal(const struct failure *f, struct diag *d)
 {
 	diag_set(d, -EACCES,
 		"%s: the connection was closed at once: only the user that runs the target, or root, "
-		"may connect (or something else listens on that port)",
+		"may connect; if that is you, the server's log has the reason (or something else "
+		"listens on that port)",
 		f->address->text);
 	return EXIT_NOBODY;
 }

@@ -204,10 +204,16 @@ static int try_loopback(pid_t pid)
 	return 0;
 }
 
-/* Asks about a connection that does not exist: ENOENT means that the kernel has looked for it. */
+/*
+ * Asks about a listening socket of this process. ENOENT means that the kernel has no module for
+ * TCP sockets.
+ */
 static int try_sock_diag(pid_t pid)
 {
 	_cleanup_close_ int fd = socket(AF_NETLINK, SOCK_DGRAM | SOCK_CLOEXEC, NETLINK_SOCK_DIAG);
+	_cleanup_close_ int listener = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
+	struct sockaddr_in a = {.sin_family = AF_INET, .sin_addr.s_addr = htonl(INADDR_LOOPBACK)};
+	socklen_t n = sizeof a;
 	struct {
 		struct nlmsghdr head;
 		struct inet_diag_req_v2 body;
@@ -217,19 +223,28 @@ static int try_sock_diag(pid_t pid)
 			.sdiag_protocol = IPPROTO_TCP,
 			.id.idiag_cookie = {INET_DIAG_NOCOOKIE, INET_DIAG_NOCOOKIE}},
 	};
-	struct {
+	union {
 		struct nlmsghdr head;
-		struct nlmsgerr body;
+		struct {
+			struct nlmsghdr head;
+			struct nlmsgerr body;
+		} error;
+		char bytes[4096];
 	} answer;
 
 	(void)pid;
-	if (fd < 0 || send(fd, &request, sizeof request, 0) < 0)
+	if (fd < 0 || listener < 0 || bind(listener, (struct sockaddr *)&a, n) ||
+		listen(listener, 1) || getsockname(listener, (struct sockaddr *)&a, &n))
 		return -errno;
-	if (recv(fd, &answer, sizeof answer, 0) < (ssize_t)sizeof answer)
+	request.body.id.idiag_sport = a.sin_port;
+	request.body.id.idiag_src[0] = a.sin_addr.s_addr;
+	if (send(fd, &request, sizeof request, 0) < 0)
+		return -errno;
+	if (recv(fd, &answer, sizeof answer, 0) < (ssize_t)sizeof answer.error)
 		return -EPROTO;
-	if (answer.head.nlmsg_type == NLMSG_ERROR && answer.body.error == -ENOENT)
-		return 0;
-	return answer.head.nlmsg_type == NLMSG_ERROR ? answer.body.error : -EPROTO;
+	if (answer.head.nlmsg_type == NLMSG_ERROR)
+		return answer.error.body.error;
+	return answer.head.nlmsg_type == SOCK_DIAG_BY_FAMILY ? 0 : -EPROTO;
 }
 
 /*

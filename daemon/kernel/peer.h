@@ -12,7 +12,15 @@ enum peer_answer {
 	PEER_GONE = 2, /* it has closed the socket: its uid cannot be trusted */
 };
 
-/* Asks the kernel (NETLINK_SOCK_DIAG) about the connected TCP socket |fd|. */
+/* The reason of a refusal, for a negative answer. Its argument is the error's words. */
+#define PEER_UNKNOWN_FORMAT                                                                     \
+	"refused a connection: neither sock_diag nor /proc/net/tcp tells whose it is: %s; run " \
+	"modprobe tcp_diag, or mount /proc"
+
+/*
+ * Asks the kernel about the connected TCP socket |fd|, by NETLINK_SOCK_DIAG or, if that does not
+ * know the connection, by /proc/self/net.
+ */
 int peer_find_uid(int fd, uid_t *uid);
 
 /*

@@ -63,7 +63,7 @@ def a_capture_has_a_line(t):
     line = await_line(host, "Capture")
     equal((line["target"], line["uid"], line["result"], line["reason"]),
           (f"target ({target.pid})", str(os.geteuid()), "OK", None), "the line")
-    check(re.fullmatch(r"loopback port \d+, sock_diag", line["peer"]), f"the peer: {line['peer']}")
+    check(re.fullmatch(r"loopback port \d+, socket table", line["peer"]), f"peer: {line['peer']}")
     check(int(line["bytes"]) >= capture.path.stat().st_size, f"bytes: {line['bytes']}")
     check(120 <= int(line["ms"]) < LONG_MS, f"ms: {line['ms']}")
     check("duration_ms=120" in line["options"].split(), f"options: {line['options']}")
@@ -100,7 +100,7 @@ def a_capture_by_http_has_an_audit_line(t):
     equal((line["target"], line["uid"], line["result"], line["reason"]),
           (f"target ({target.pid})", str(os.geteuid()), "OK", None), "the line")
     equal(int(line["bytes"]), capture["trace_bytes"], "bytes")
-    check(re.fullmatch(r"HTTP, loopback port \d+, sock_diag", line["peer"]), f"the peer: {line['peer']}")
+    check(re.fullmatch(r"HTTP, loopback port \d+, socket table", line["peer"]), f"peer: {line['peer']}")
     equal(line["options"], 'duration_ms=60 {"host_tracer_level":1}', "options")
 
 
@@ -186,7 +186,7 @@ def a_deleted_run_has_an_audit_line(t):
     line = await_line(api.host, "WebDelete")
     equal((line["target"], line["uid"], line["result"], line["reason"], int(line["bytes"])),
           ("run mine", str(os.geteuid()), "OK", None, size), "the line")
-    check(re.fullmatch(r"HTTP, loopback port \d+, sock_diag", line["peer"]), f"the peer: {line['peer']}")
+    check(re.fullmatch(r"HTTP, loopback port \d+, socket table", line["peer"]), f"peer: {line['peer']}")
     api.refuses("DELETE", "runs/mine", 404, "NOT_FOUND")
     line = await_line(api.host, "WebDelete", 2)
     equal((line["target"], line["result"], line["reason"]), ("run mine", "NOT_FOUND", "run mine: no such run"), "the line")

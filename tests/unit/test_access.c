@@ -5,6 +5,7 @@
 #include "daemon/serve/door/access.h"
 
 #include <check.h>
+#include <netinet/in.h>
 #include <string.h>
 #include <sys/socket.h>
 #include <unistd.h>
@@ -12,6 +13,7 @@
 #include "base/clock.h"
 #include "base/log.h"
 #include "daemon/target/target.h"
+#include "tests/unit/socket_tables.h"
 #include "tests/unit/unit.h"
 
 #define SOMEBODY 65534
@@ -87,9 +89,65 @@ START_TEST(warns_of_many_refusals_once_a_second)
 }
 END_TEST
 
+/* Connects two TCP sockets, which |fds| gets. */
+static void connect_by_tcp(int fds[2])
+{
+	struct sockaddr_in a = {.sin_family = AF_INET, .sin_addr.s_addr = htonl(INADDR_LOOPBACK)};
+	socklen_t n = sizeof a;
+	int listener = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
+
+	fds[1] = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
+	ck_assert_int_eq(bind(listener, (struct sockaddr *)&a, n), 0);
+	ck_assert_int_eq(listen(listener, 1), 0);
+	ck_assert_int_eq(getsockname(listener, (struct sockaddr *)&a, &n), 0);
+	ck_assert_int_eq(connect(fds[1], (struct sockaddr *)&a, n), 0);
+	fds[0] = accept(listener, NULL, NULL);
+	ck_assert_int_ge(fds[0], 0);
+	close(listener);
+}
+
+START_TEST(lets_its_own_user_in_on_a_kernel_without_tcp_diag)
+{
+	int fds[2];
+
+	connect_by_tcp(fds);
+	socket_tables_lack_tcp();
+	ck_assert(access_allows_tcp(&access_of_target, fds[0]));
+	ck_assert_uint_eq(n_lines, 0);
+}
+END_TEST
+
+START_TEST(tells_why_an_owner_is_unknown)
+{
+	int fds[2];
+
+	connect_by_tcp(fds);
+	socket_tables_forbid_all();
+	ck_assert(!access_allows_tcp(&access_of_target, fds[0]));
+	socket_tables_allow_all();
+	ck_assert_ptr_nonnull(strstr(line,
+		"refused a connection: neither sock_diag nor /proc/net/tcp tells whose it is: too many "
+		"open files"));
+}
+END_TEST
+
+START_TEST(tells_that_an_owner_has_gone)
+{
+	int fds[2];
+
+	connect_by_tcp(fds);
+	close(fds[1]);
+	ck_assert(!access_allows_tcp(&access_of_target, fds[0]));
+	ck_assert_ptr_nonnull(strstr(line, "refused a connection: its owner has closed it"));
+}
+END_TEST
+
 static const struct unit_test tests[] = {
 	UNIT_TEST(lets_its_own_user_in),
 	UNIT_TEST(warns_of_many_refusals_once_a_second),
+	UNIT_TEST(lets_its_own_user_in_on_a_kernel_without_tcp_diag),
+	UNIT_TEST(tells_why_an_owner_is_unknown),
+	UNIT_TEST(tells_that_an_owner_has_gone),
 	{NULL},
 };
 

@@ -15,6 +15,7 @@
 #include <unistd.h>
 
 #include "base/cleanup.h"
+#include "tests/unit/socket_tables.h"
 #include "tests/unit/unit.h"
 
 #define SOMEBODY 65534
@@ -254,6 +255,40 @@ START_TEST(knows_its_own_network_namespace)
 }
 END_TEST
 
+START_TEST(knows_the_user_without_netlink)
+{
+	socket_tables_forbid_netlink();
+	expect_us(AF_INET, "127.0.0.1", AF_INET, "127.0.0.1");
+	expect_us(AF_INET6, "::1", AF_INET6, "::1");
+	expect_us(AF_INET6, "::", AF_INET, "127.0.0.1");
+}
+END_TEST
+
+START_TEST(knows_the_user_without_the_module_tcp_diag)
+{
+	socket_tables_lack_tcp();
+	expect_us(AF_INET, "127.0.0.1", AF_INET, "127.0.0.1");
+	expect_us(AF_INET6, "::1", AF_INET6, "::1");
+}
+END_TEST
+
+/* A connection whose owner cannot be looked up must not pass for one of another machine. */
+START_TEST(fails_without_netlink_and_tables)
+{
+	int fds[2];
+	uid_t uid = 12345;
+
+	ck_assert(connect_pair(AF_INET, "127.0.0.1", AF_INET, "127.0.0.1", fds));
+	ck_assert_int_eq(peer_table_find_uid("/nowhere", getpid(), fds[0], &uid), -ENOENT);
+	socket_tables_forbid_all();
+	ck_assert_int_eq(peer_find_uid(fds[0], &uid), -EMFILE);
+	socket_tables_allow_all();
+	ck_assert_uint_eq(uid, 12345);
+	close(fds[0]);
+	close(fds[1]);
+}
+END_TEST
+
 static const struct unit_test tests[] = {
 	UNIT_TEST(knows_the_user_by_ipv4),
 	UNIT_TEST(knows_the_user_by_ipv6),
@@ -265,6 +300,9 @@ static const struct unit_test tests[] = {
 	UNIT_TEST(does_not_trust_a_socket_without_an_owner),
 	UNIT_LOOP(does_not_take_a_socket_that_vanished_for_a_remote_one, 4),
 	UNIT_TEST(refuses_descriptors_that_are_no_connection),
+	UNIT_TEST(knows_the_user_without_netlink),
+	UNIT_TEST(knows_the_user_without_the_module_tcp_diag),
+	UNIT_TEST(fails_without_netlink_and_tables),
 	{NULL},
 };
 

@@ -6,12 +6,15 @@
 #include <grp.h>
 #include <netinet/in.h>
 #include <pwd.h>
+#include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/socket.h>
 
 #include "base/cleanup.h"
+#include "base/diag.h"
+#include "base/log.h"
 #include "daemon/kernel/peer.h"
 #include "daemon/kernel/unix_peer.h"
 
@@ -38,6 +41,17 @@ static unsigned find_port(int fd)
 	return ntohs(((const struct sockaddr_in *)&address)->sin_port);
 }
 
+static int know_tcp(struct caller *c, int fd)
+{
+	static atomic_int told; /* the error of the last warning */
+	int r = peer_find_uid(fd, &c->uid);
+
+	/* The cause is the machine's state, so one line is enough for all connections. */
+	if (r < 0 && atomic_exchange(&told, r) != r)
+		log_warn(LOG_LISTEN, PEER_UNKNOWN_FORMAT, errno_words(r));
+	return r == PEER_KNOWN ? 0 : -EACCES;
+}
+
 int caller_know(struct caller *c, int fd)
 {
 	struct sockaddr_storage address;
@@ -48,8 +62,8 @@ int caller_know(struct caller *c, int fd)
 		return -EACCES;
 	if (address.ss_family == AF_UNIX)
 		return know_unix(c, fd);
-	snprintf(c->peer, sizeof c->peer, "loopback port %u, sock_diag", find_port(fd));
-	return peer_find_uid(fd, &c->uid) == PEER_KNOWN ? 0 : -EACCES;
+	snprintf(c->peer, sizeof c->peer, "loopback port %u, socket table", find_port(fd));
+	return know_tcp(c, fd);
 }
 
 /* Returns true if the user |uid| is in the group |name|, by the sources of nsswitch.conf. */

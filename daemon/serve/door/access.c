@@ -8,6 +8,7 @@
 #include <unistd.h>
 
 #include "base/clock.h"
+#include "base/diag.h"
 #include "base/log.h"
 #include "daemon/kernel/peer.h"
 #include "daemon/target/target.h"
@@ -28,7 +29,6 @@ void access_find_namespace(struct access *access, int listener)
 	access->is_elsewhere = own < 0 ? access->target->is_foreign : !own;
 }
 
-#define NOBODY_KNOWN ((uid_t)-1)
 #define QUIET_NS NS_PER_S
 
 /*
@@ -47,7 +47,7 @@ static bool may_warn(struct access *access)
 	return false;
 }
 
-static void tell_refusal(struct access *access, uid_t uid, uid_t owner, enum log_level level)
+static void tell_refusal(struct access *access, enum log_level level, const char *text)
 {
 	char before[64] = "";
 	uint64_t n;
@@ -60,24 +60,36 @@ static void tell_refusal(struct access *access, uid_t uid, uid_t owner, enum log
 			snprintf(before, sizeof before, "; %llu more since the last such line",
 				(unsigned long long)n);
 	}
-	log_write(level, LOG_LISTEN,
-		"refused a connection of uid %d: only uid %d and root may connect%s", (int)uid,
-		(int)owner, before);
+	log_write(level, LOG_LISTEN, "%s%s", text, before);
 }
 
 static bool allows_uid(struct access *access, uid_t uid, enum log_level level)
 {
 	uid_t owner = target_find_uid(access->target);
+	char text[100];
 
 	if (uid == 0 || uid == owner)
 		return true;
-	tell_refusal(access, uid, owner, level);
+	snprintf(text, sizeof text,
+		"refused a connection of uid %d: only uid %d and root may connect", (int)uid,
+		(int)owner);
+	tell_refusal(access, level, text);
 	return false;
+}
+
+/* The uid of the peer is unknown; |r| is the answer of peer.h. */
+static void refuse_unknown(struct access *access, int r)
+{
+	char text[256] = "refused a connection: its owner has closed it already";
+
+	if (r < 0)
+		snprintf(text, sizeof text, PEER_UNKNOWN_FORMAT, errno_words(r));
+	tell_refusal(access, LOG_LEVEL_WARN, text);
 }
 
 bool access_allows_tcp(struct access *access, int fd)
 {
-	uid_t uid = NOBODY_KNOWN;
+	uid_t uid;
 	int r;
 
 	if (atomic_load(&access->target->flags) & ARENA_ANY_LOCAL_USER)
@@ -85,8 +97,12 @@ bool access_allows_tcp(struct access *access, int fd)
 	r = access->is_elsewhere ? peer_table_find_uid("", access->target->pid, fd, &uid)
 				 : peer_find_uid(fd, &uid);
 	/* Peers on other machines can reach only a listener that .insecure asked for. */
-	return r == PEER_REMOTE ||
-	       allows_uid(access, r == PEER_KNOWN ? uid : NOBODY_KNOWN, LOG_LEVEL_WARN);
+	if (r == PEER_REMOTE)
+		return true;
+	if (r == PEER_KNOWN)
+		return allows_uid(access, uid, LOG_LEVEL_WARN);
+	refuse_unknown(access, r);
+	return false;
 }
 
 static bool allows_local(struct access *access, int fd, enum log_level level)
