@@ -30,9 +30,7 @@ static const struct shared_library_function functions[] = {
 };
 
 static const struct shared_library microhttpd = {
-	.file = "libmicrohttpd.so.12",
-	.use = "serving pages needs it",
-	.package = "libmicrohttpd12",
+	.name = &shared_library_microhttpd,
 	.functions = functions,
 	.n_functions = sizeof functions / sizeof functions[0],
 };

@@ -5,6 +5,7 @@
 #define RECORDING "recording"
 #define HOST "host daemon"
 #define LIMITS "limits of this shell"
+#define OUTPUT "pages and files"
 #define SAMPLING "sampling programs (to come)"
 #define INSPECTION "looking into programs and kernel (to come)"
 #define USAGE "usage"
@@ -34,6 +35,8 @@ const struct check checks[] = {
 	{"port_grpc", HOST, "gRPC port", false, check_port_grpc, "proftapd.socket"},
 	{"port_web", HOST, "web port", false, check_port_web, "proftapd-web.socket"},
 	{"registry", HOST, "registry", false, check_registry, "proftapd-registry.socket"},
+	{"microhttpd", OUTPUT, "libmicrohttpd", false, check_microhttpd, NULL},
+	{"sqlite", OUTPUT, "SQLite", false, check_sqlite, NULL},
 	{"perf_call", SAMPLING, "perf events", false, check_perf_call, NULL},
 	{"perf_own", SAMPLING, "own programs", false, check_perf_own, NULL},
 	{"perf_kernel", SAMPLING, "kernel frames", false, check_perf_kernel, NULL},

@@ -28,6 +28,8 @@ CHECK(sock_diag);
 /* programs.c */
 CHECK(proftapd);
 CHECK(libproftap);
+CHECK(microhttpd);
+CHECK(sqlite);
 /* places.c */
 CHECK(runtime_dir);
 CHECK(log_dir);

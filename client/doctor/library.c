@@ -29,14 +29,30 @@ static bool find_function(void *library, const char *name, void *function)
 	return symbol != NULL;
 }
 
-static int ask_proftap(void *library)
+/* |function| returns the version's text. */
+static int ask_version(void *library, const char *function)
 {
 	const char *(*get_version)(void);
 
-	if (!find_function(library, "ptap_version", &get_version))
+	if (!find_function(library, function, &get_version))
 		return REFUSED;
 	printf("%s", get_version());
 	return 0;
+}
+
+static int ask_proftap(void *library)
+{
+	return ask_version(library, "ptap_version");
+}
+
+static int ask_microhttpd(void *library)
+{
+	return ask_version(library, "MHD_get_version");
+}
+
+static int ask_sqlite(void *library)
+{
+	return ask_version(library, "sqlite3_libversion");
 }
 
 /* The call needs no device and starts nothing. */
@@ -148,6 +164,8 @@ static int ask_nvml_modes(void *library)
 
 static int (*const questions[])(void *library) = {
 	[LIBRARY_PROFTAP] = ask_proftap,
+	[LIBRARY_MICROHTTPD] = ask_microhttpd,
+	[LIBRARY_SQLITE] = ask_sqlite,
 	[LIBRARY_CUDA] = ask_cuda,
 	[LIBRARY_CUPTI] = ask_cupti,
 	[LIBRARY_NVML] = ask_nvml,

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Checks whether proftapd and libproftap are found and have this version. */
+/*
+ * Checks whether proftapd and libproftap are found and have this version, and whether the libraries
+ * can be loaded that only some commands need.
+ */
 #include "client/doctor/programs.h"
 
 #include <errno.h>
@@ -10,6 +13,7 @@
 #include "base/diag.h"
 #include "base/env.h"
 #include "base/server_path.h"
+#include "base/shared_library.h"
 #include "client/doctor/checks.h"
 #include "client/doctor/finding.h"
 #include "client/doctor/library.h"
@@ -90,6 +94,32 @@ void check_libproftap(const struct system *sys, const struct check *self, struct
 	} else {
 		finding_yes(f, "%s, %s", path, said);
 	}
+}
+
+static void check_optional(const struct system *sys, struct finding *f, enum asked_library which,
+	const struct shared_library_name *name)
+{
+	char said[256];
+	int r = sys->ask_library(&(struct library_question){which, name->file}, said, sizeof said);
+
+	if (r) {
+		finding_no(f, "%s cannot be loaded: %s", name->file, *said ? said : errno_words(r));
+		finding_set_reason(f, "%s; install it (Debian: %s)", name->use, name->package);
+	} else {
+		finding_yes(f, "%s, %s", name->file, said);
+	}
+}
+
+void check_microhttpd(const struct system *sys, const struct check *self, struct finding *f)
+{
+	(void)self;
+	check_optional(sys, f, LIBRARY_MICROHTTPD, &shared_library_microhttpd);
+}
+
+void check_sqlite(const struct system *sys, const struct check *self, struct finding *f)
+{
+	(void)self;
+	check_optional(sys, f, LIBRARY_SQLITE, &shared_library_sqlite);
 }
 
 void programs_set_setcap(const struct system *sys, struct finding *f, const char *capabilities)

@@ -145,15 +145,16 @@ def a_database_goes_into_a_plain_file_only(t):
 
 
 @test
-def a_missing_library_is_reported_and_leaves_no_file(t):
-    """An empty file has the library's name, so loading fails as if the library were not installed."""
+def a_broken_library_is_reported_and_leaves_no_file(t):
+    """An empty file has the library's name, so it cannot be loaded."""
     path = t.dir / "a.xplane.pb"
     path.write_bytes(make_space({"main": [("x", 0, 9)]}))
     (t.dir / "libsqlite3.so.0").touch()
     done = subprocess.run([PROFTAP, "convert", "-o", "a.sqlite", path], cwd=t.dir, timeout=20, capture_output=True, text=True,
                           env={"LD_LIBRARY_PATH": str(t.dir)})
     equal(done.returncode, 1, f"status: {done.stderr}")
-    contains(done.stderr, "libsqlite3.so.0: not found, and writing a database needs it; install it (Debian: libsqlite3-0)", "the reason")
+    contains(done.stderr, f"libsqlite3.so.0 cannot be loaded ({t.dir}/libsqlite3.so.0: file too short), and writing a database "
+             "needs it; install it (Debian: libsqlite3-0)", "the reason")
     equal(list(t.dir.glob("a.sqlite*")), [], "the files")
 
 

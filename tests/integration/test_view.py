@@ -112,10 +112,10 @@ def everything_else_is_not_found(t):
 
 
 @test
-def a_missing_library_is_reported_with_a_remedy(t):
-    """An empty file has the library's name, so loading fails as if the library were not installed."""
+def a_broken_library_is_reported_with_a_remedy(t):
+    """An empty file has the library's name, so it cannot be loaded."""
     (t.dir / "libmicrohttpd.so.12").touch()
-    says(refuse(TRACE, env={"LD_LIBRARY_PATH": str(t.dir)}), "libmicrohttpd.so.12: not found, and serving pages needs it; install it",
+    says(refuse(TRACE, env={"LD_LIBRARY_PATH": str(t.dir)}), f"libmicrohttpd.so.12 cannot be loaded ({t.dir}/libmicrohttpd.so.12: file too short), and serving pages needs it; install it",
          ", or write a file to open yourself: proftap convert -t perfetto")
 
 

@@ -64,8 +64,8 @@ def only_loopback_is_served(t):
 
 
 @test
-def a_missing_library_is_reported_with_a_remedy(t):
-    """An empty file has the library's name, so loading fails as if the library were not installed."""
+def a_broken_library_is_reported_with_a_remedy(t):
+    """An empty file has the library's name, so it cannot be loaded."""
     (t.dir / "libmicrohttpd.so.12").touch()
     ended = t.keep(Process("proftapd", [
         PROFTAPD, "--host", "--config", "/dev/null", "--listen", f"127.0.0.1:{free_port()}", "--registry", registry_path(t),
@@ -74,7 +74,8 @@ def a_missing_library_is_reported_with_a_remedy(t):
     for thread in ended.threads:
         thread.join()
     said = "".join(ended.err)
-    contains(said, "web: libmicrohttpd.so.12: not found, and serving pages needs it; install it", "the missing library")
+    contains(said, f"web: libmicrohttpd.so.12 cannot be loaded ({t.dir}/libmicrohttpd.so.12: file too short), and "
+             "serving pages needs it; install it", "the missing library")
     contains(said, ", or serve without a page: --web none", "the actions")
 
 

@@ -17,6 +17,7 @@
 #include "client/doctor/port.h"
 #include "tests/unit/doctor_fixture.h"
 #include "tests/unit/fake_root.h"
+#include "tests/unit/socket_tables.h"
 #include "tests/unit/unit.h"
 
 #define yes doctor_expect_yes
@@ -61,6 +62,16 @@ START_TEST(owners_of_sockets_are_known_or_not)
 	yes("sock_diag", "whose connection");
 	doctor_attempts[ATTEMPT_SOCK_DIAG] = -EPROTONOSUPPORT;
 	no("sock_diag", "does not tell", "sudo modprobe -a inet_diag tcp_diag");
+	fake_root_write("/proc/self/net/tcp", "");
+	yes("sock_diag", "/proc/net/tcp tells whose connection it is; sock_diag does not");
+}
+END_TEST
+
+START_TEST(sock_diag_is_tried_on_a_socket)
+{
+	ck_assert_int_eq(attempt(ATTEMPT_SOCK_DIAG, 0), 0);
+	socket_tables_lack_tcp();
+	ck_assert_int_eq(attempt(ATTEMPT_SOCK_DIAG, 0), -ENOENT);
 }
 END_TEST
 
@@ -139,6 +150,30 @@ START_TEST(libproftap_is_of_this_version_or_not)
 	setenv("PROFTAP_LIB", "/nonexistent", 1);
 	no("libproftap", "PROFTAP_LIB=/nonexistent is not a file", "unset PROFTAP_LIB");
 	unsetenv("PROFTAP_LIB");
+}
+END_TEST
+
+START_TEST(a_library_that_a_command_needs_can_be_loaded_or_not)
+{
+	static const struct {
+		const char *key;
+		enum asked_library library;
+		const char *file;
+		const char *reason;
+	} rows[] = {
+		{"microhttpd", LIBRARY_MICROHTTPD, "libmicrohttpd.so.12",
+			"serving pages needs it; install it (Debian: libmicrohttpd12)"},
+		{"sqlite", LIBRARY_SQLITE, "libsqlite3.so.0",
+			"writing a database needs it; install it (Debian: libsqlite3-0)"},
+	};
+	struct doctor_answer *answer = &doctor_libraries[rows[_i].library];
+
+	*answer = (struct doctor_answer){-ENOENT, "file too short"};
+	no(rows[_i].key, "cannot be loaded: file too short", NULL);
+	ck_assert_str_eq(doctor_ask(rows[_i].key)->reason, rows[_i].reason);
+	ck_assert_str_eq(doctor_library_path, rows[_i].file);
+	*answer = (struct doctor_answer){0, "1.2.3"};
+	yes(rows[_i].key, ", 1.2.3");
 }
 END_TEST
 
@@ -379,12 +414,14 @@ static const struct unit_test tests[] = {
 	UNIT_TEST(calls_that_are_missing_differ_from_calls_that_are_forbidden),
 	UNIT_TEST(loopback_is_up_or_not),
 	UNIT_TEST(owners_of_sockets_are_known_or_not),
+	UNIT_TEST(sock_diag_is_tried_on_a_socket),
 #if defined(__x86_64__)
 	UNIT_TEST(the_counter_is_used_where_the_kernel_trusts_it),
 	UNIT_TEST(a_virtual_clock_needs_a_constant_counter),
 #endif
 	UNIT_TEST(proftapd_is_of_this_version_or_not),
 	UNIT_TEST(libproftap_is_of_this_version_or_not),
+	UNIT_LOOP(a_library_that_a_command_needs_can_be_loaded_or_not, 2),
 	UNIT_TEST(the_first_place_for_sockets_counts),
 	UNIT_TEST(no_place_for_sockets_is_left),
 	UNIT_TEST(the_log_directory_can_be_written_or_not),

@@ -32,9 +32,7 @@ static const struct shared_library_function functions[] = {
 };
 
 static const struct shared_library sqlite = {
-	.file = "libsqlite3.so.0",
-	.use = "writing a database needs it",
-	.package = "libsqlite3-0",
+	.name = &shared_library_sqlite,
 	.functions = functions,
 	.n_functions = sizeof functions / sizeof functions[0],
 };
