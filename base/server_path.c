@@ -23,8 +23,9 @@ static bool path_is_program(const char *path)
 }
 
 /*
- * Searches beside the library. A tree that was moved after its installation has lib/libproftap.so
- * and sbin/proftapd; the build tree has lib/.libs/libproftap.so and daemon/proftapd.
+ * Searches beside the library, or beside a program that is linked with libproftap.a. A tree that
+ * was moved after its installation has lib/libproftap.so and sbin/proftapd; the build tree has
+ * lib/.libs/libproftap.so and daemon/proftapd.
  */
 static int server_path_beside_library(const char *library, char *path, size_t size)
 {
@@ -90,6 +91,7 @@ static int server_path_use_asked(const char *asked, char *path, size_t size, str
 int server_path_find(const char *library, char *path, size_t size, struct diag *d)
 {
 	const char *asked = env_get(ENV_PROFTAPD);
+	char beside[200] = "";
 
 	if (asked)
 		return server_path_use_asked(asked, path, size, d);
@@ -104,8 +106,12 @@ int server_path_find(const char *library, char *path, size_t size, struct diag *
 			"proftapd: not found at %s, the only place where a set-uid program looks; "
 			"install it there",
 			PTAP_PROFTAPD_PATH);
+	/* |library| is the program itself if it is linked with libproftap.a. */
+	if (library && strrchr(library, '/'))
+		snprintf(beside, sizeof beside, ", in %.*s and ../sbin from there,",
+			(int)(strrchr(library, '/') - library), library);
 	return diag_set(d, -ENOENT,
-		"proftapd: not found (looked at %s, beside libproftap, and in PATH); install it or set "
-		"PROFTAPD to its path%s",
-		PTAP_PROFTAPD_PATH, server_path_hint());
+		"proftapd: not found (looked at %s%s and in PATH); install it or set PROFTAPD to "
+		"its path%s",
+		PTAP_PROFTAPD_PATH, beside, server_path_hint());
 }
