@@ -293,7 +293,7 @@ static bool process_has_grpc(pid_t pid)
 	return found;
 }
 
-static bool process_is_stopped(pid_t pid)
+bool process_is_stopped(pid_t pid)
 {
 	char text[1024];
 	const char *p;

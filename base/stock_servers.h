@@ -61,6 +61,8 @@ struct stock_servers {
  * not read its mappings.
  */
 const char *stock_servers_find_make(pid_t pid);
+/* Returns true if a signal or a debugger stopped the process. */
+bool process_is_stopped(pid_t pid);
 /*
  * The id that a server of JAX or TensorFlow gives the thread whose pthread_self() is |handle|,
  * instead of the kernel's id: libstdc++'s std::hash of the thread's std::thread::id.

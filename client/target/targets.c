@@ -100,6 +100,9 @@ bool targets_contain(const struct targets *t, const struct found_target *one)
 			t->v[i].status.port == one->status.port &&
 			(t->v[i].status.make[0] || t->v[i].status.since_ns == one->status.since_ns))
 			return true;
+	for (size_t i = 0; i < t->n_silent; i++)
+		if (t->silent[i] == one->status.pid)
+			return true;
 	return false;
 }
 

@@ -61,7 +61,10 @@ struct targets {
  * a dead server left behind. 0 or -ENOMEM.
  */
 int targets_load(struct targets *t);
-/* Like targets_load(), but leaves out servers that do not answer within 50 ms. */
+/*
+ * Like targets_load(), but leaves out servers that do not answer within 500 ms, or within 50 ms if
+ * they are stopped.
+ */
 int targets_load_quickly(struct targets *t);
 /*
  * Like targets_load_quickly(), for proftap's own servers only. It is cheap enough to be called
@@ -88,7 +91,10 @@ void targets_describe_silent(const struct targets *t, char *out, size_t n);
  */
 const struct found_target *targets_find_name(
 	const struct targets *t, const char *word, struct diag *d);
-/* Returns true if |t| contains |one|: the same server of the same program. */
+/*
+ * Returns true if |t| contains |one|: the same server of the same program, or a program whose
+ * server was silent.
+ */
 bool targets_contain(const struct targets *t, const struct found_target *one);
 /*
  * Returns true if |t| is live and its name, or its program's path if |pattern| has a '/', matches

@@ -26,10 +26,12 @@
 
 /*
  * The time for QUESTIONS_MAX servers together. A server that is not stopped answers within a
- * millisecond.
+ * millisecond, and within some 100 ms if many other processes want the processors.
  */
 #define ANSWER_MS 1000
-#define QUICK_ANSWER_MS 50
+#define QUICK_ANSWER_MS 500
+/* A quick search waits this long for servers that are stopped. */
+#define STOPPED_ANSWER_MS 50
 /*
  * The time for JAX's and TensorFlow's servers to answer. They answer within a millisecond, but
  * other listeners may not answer at all.
@@ -50,7 +52,7 @@ struct status_question {
 	int fd; /* -1: closed */
 	char text[STATUS_MAX_BYTES]; /* the bytes of the answer so far */
 	size_t n_bytes;
-	/* Set by questions_wait(): */
+	/* Set when the question has ended: */
 	/* 0 or a negative errno; -ECONNREFUSED: the server is gone, but its socket is left. */
 	int error;
 	struct status status; /* its uid comes from the kernel */
@@ -157,8 +159,21 @@ static void questions_wait(struct questions *q, int answer_ms)
 		read_once(q, left_ms);
 		left_ms = end_ms - clock_monotonic_ms();
 	}
+}
+
+static bool server_is_stopped(const struct status_question *one)
+{
+	struct ucred peer;
+	socklen_t n = sizeof peer;
+
+	return getsockopt(one->fd, SOL_SOCKET, SO_PEERCRED, &peer, &n) == 0 &&
+	       process_is_stopped(peer.pid);
+}
+
+static void questions_give_up(struct questions *q, bool only_stopped)
+{
 	for (size_t i = 0; i < q->n; i++)
-		if (q->v[i].fd >= 0)
+		if (q->v[i].fd >= 0 && (!only_stopped || server_is_stopped(&q->v[i])))
 			end_question(&q->v[i], -ETIMEDOUT);
 }
 
@@ -176,7 +191,7 @@ static void questions_deinit(struct questions *q)
 /* One search for targets. */
 struct target_search {
 	struct targets *found;
-	int answer_ms; /* the time limit for the servers' answers */
+	bool is_quick; /* the caller cannot wait for servers that are stopped */
 	pid_t only; /* the only process whose servers are asked; 0: all are */
 	struct questions questions; /* the questions under way */
 };
@@ -256,7 +271,12 @@ static int take_answers(struct target_search *s)
 {
 	int r = 0;
 
-	questions_wait(&s->questions, s->answer_ms);
+	if (s->is_quick) {
+		questions_wait(&s->questions, STOPPED_ANSWER_MS);
+		questions_give_up(&s->questions, true);
+	}
+	questions_wait(&s->questions, s->is_quick ? QUICK_ANSWER_MS : ANSWER_MS);
+	questions_give_up(&s->questions, false);
 	for (size_t i = 0; i < s->questions.n && r == 0; i++)
 		r = take_answer(s, &s->questions.v[i]);
 	questions_deinit(&s->questions);
@@ -418,8 +438,7 @@ static int find_stock(struct target_search *s)
 	struct stock_servers stock = STOCK_SERVERS_INIT;
 	int r = 0;
 
-	if (stock_servers_find(&stock, s->only,
-		    s->answer_ms < STOCK_ANSWER_MS ? s->answer_ms : STOCK_ANSWER_MS) == 0)
+	if (stock_servers_find(&stock, s->only, STOCK_ANSWER_MS) == 0)
 		for (size_t i = 0; i < stock.n && r == 0; i++)
 			r = add_stock(s->found, &stock.v[i]);
 	stock_servers_deinit(&stock);
@@ -446,9 +465,9 @@ static int load_announced(struct target_search *s)
 	return r;
 }
 
-static int load_targets(struct targets *t, int answer_ms, pid_t only, bool has_stock)
+static int load_targets(struct targets *t, bool is_quick, pid_t only, bool has_stock)
 {
-	struct target_search s = {.found = t, .answer_ms = answer_ms, .only = only};
+	struct target_search s = {.found = t, .is_quick = is_quick, .only = only};
 	int r;
 
 	*t = (struct targets){.is_here = true};
@@ -464,22 +483,22 @@ static int load_targets(struct targets *t, int answer_ms, pid_t only, bool has_s
 
 int targets_load_announced(struct targets *t)
 {
-	return load_targets(t, QUICK_ANSWER_MS, 0, false);
+	return load_targets(t, true, 0, false);
 }
 
 int targets_load(struct targets *t)
 {
-	return load_targets(t, ANSWER_MS, 0, true);
+	return load_targets(t, false, 0, true);
 }
 
 int targets_load_pid(struct targets *t, pid_t pid)
 {
-	return load_targets(t, ANSWER_MS, pid, true);
+	return load_targets(t, false, pid, true);
 }
 
 int targets_load_quickly(struct targets *t)
 {
-	return load_targets(t, QUICK_ANSWER_MS, 0, true);
+	return load_targets(t, true, 0, true);
 }
 
 void targets_deinit(struct targets *t)

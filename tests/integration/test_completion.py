@@ -7,11 +7,13 @@ import re
 import select
 import shutil
 import signal
+import socket
 import subprocess
+import threading
 import time
 
-from checks import in_time
-from fixture import Skip, check, contains, equal, find_proftapd, is_alive, run, test, timed
+from checks import in_time, not_void
+from fixture import Skip, check, contains, equal, find_proftapd, is_alive, run, staged, test, timed
 from processes import PATIENCE_S, PROFTAP, TARGET, TOP_SRC, Target, halt
 
 CLIENT = TOP_SRC / "client"
@@ -34,7 +36,7 @@ compadd() {
 	[[ " $* " == *" "-[ADO]" "* ]] || { builtin compadd -O shown "$@"; print -rl -- $shown >> shown }
 	builtin compadd "$@"
 }
-finish() { print -l "" END >> shown }
+finish() { print -l "" END >> shown; BUFFER= }
 zle -N finish
 bindkey '^X^F' finish
 PS1='RE''ADY> '
@@ -75,32 +77,48 @@ def complete_in_fish(t, *words, **env):
     return sorted(word.removeprefix(front).split("\t")[0].removesuffix("/") for word in found)
 
 
+class Zsh:
+    """A zsh on a terminal. One serves all completions of a test, because its start takes most of the time."""
+
+    def __init__(self, t, env):
+        self.env = env
+        self.shown = t.dir / "shown"
+        self.screen = ""
+        zsh = need("zsh")
+        self.pid, self.fd = pty.fork()
+        if self.pid == 0:
+            os.chdir(t.dir)
+            os.execve(zsh, [zsh, "-f", "-i"], {"PATH": f"{PROFTAP.parent}:/usr/bin:/bin", "HOME": str(t.dir), "TERM": "xterm",
+                                               "CLIENT": str(CLIENT), **env})
+        t.at_end.append(self.close)
+        os.write(self.fd, ZSH.encode())
+        self.read_until(lambda: "READY> " in self.screen)
+
+    def read_until(self, question):
+        deadline = time.monotonic() + PATIENCE_S
+        while not question():
+            check(time.monotonic() < deadline, f"zsh: {self.screen!r}")
+            if select.select([self.fd], [], [], 0.02)[0]:
+                self.screen += os.read(self.fd, 65536).decode(errors="replace")
+
+    def complete(self, words):
+        self.screen = ""
+        os.write(self.fd, f"{join(words)}\t\x18\x06".encode())
+        self.read_until(lambda: self.shown.exists() and self.shown.read_text().endswith("\nEND\n"))
+        found = self.shown.read_text().splitlines()[:-1]
+        self.shown.unlink()
+        return sorted({word.replace("\\", "") for word in found if word})
+
+    def close(self):
+        os.kill(self.pid, signal.SIGKILL)
+        os.waitpid(self.pid, 0)
+        os.close(self.fd)
+
+
 def complete_in_zsh(t, *words, **env):
-    zsh = need("zsh")
-    shown = t.dir / "shown"
-    pid, fd = pty.fork()
-    if pid == 0:
-        os.chdir(t.dir)
-        os.execve(zsh, [zsh, "-f", "-i"], {"PATH": f"{PROFTAP.parent}:/usr/bin:/bin", "HOME": str(t.dir), "TERM": "xterm",
-                                           "CLIENT": str(CLIENT), **env})
-    screen = ""
-    deadline = time.monotonic() + PATIENCE_S
-    try:
-        os.write(fd, ZSH.encode())
-        while not (shown.exists() and shown.read_text().endswith("\nEND\n")):
-            check(time.monotonic() < deadline, f"zsh: {screen!r}")
-            if select.select([fd], [], [], 0.02)[0]:
-                screen += os.read(fd, 65536).decode(errors="replace")
-            if "READY> " in screen:
-                screen = ""
-                os.write(fd, f"{join(words)}\t\x18\x06".encode())
-        found = shown.read_text().splitlines()[:-1]
-    finally:
-        os.kill(pid, signal.SIGKILL)
-        os.waitpid(pid, 0)
-        os.close(fd)
-        shown.unlink(missing_ok=True)
-    return sorted({word.replace("\\", "") for word in found if word})
+    if not hasattr(t, "zsh") or t.zsh.env != env:
+        t.zsh = Zsh(t, env)
+    return t.zsh.complete(words)
 
 
 def in_each_shell(check_one):
@@ -209,6 +227,41 @@ def targets_are_those_of_the_list(t, complete):
     words = complete("capture", "", **env)
     check({str(first.pid), str(second.pid)} <= set(words), f"pids in {words}")
     check(NAME not in words, "a name that two have was offered")
+
+
+def answer_late(t, source, path, delay_s):
+    """Starts a server at |path| that answers what the one at |source| does, |delay_s| later, as a server on a busy machine."""
+    with socket.socket(socket.AF_UNIX) as asked:
+        asked.connect(str(source))
+        answer = asked.makefile("rb").read()
+    path.parent.mkdir(parents=True, mode=0o700)
+    path.parent.parent.chmod(0o700)
+    listener = socket.socket(socket.AF_UNIX)
+    listener.bind(str(path))
+    listener.listen()
+    t.at_end.append(listener.close)
+
+    took_s = []
+
+    def serve_one():
+        connection, _ = listener.accept()
+        asked = time.monotonic()
+        time.sleep(delay_s)
+        connection.sendall(answer)
+        connection.close()
+        took_s.append(time.monotonic() - asked)
+    threading.Thread(target=serve_one, daemon=True).start()
+    return took_s
+
+
+@staged
+def a_target_on_a_busy_machine_is_offered(t):
+    first, _ = serve(t, {"XDG_RUNTIME_DIR": t.public_dir("runtime")})
+    name = f"proftap/{first.pid}.status"
+    took_s = answer_late(t, t.dir / "runtime" / name, t.dir / "slow" / name, 0.2)
+    words = complete_in_bash(t, "capture", "", XDG_RUNTIME_DIR=str(t.dir / "slow"))
+    not_void(took_s and took_s[0] < 0.4, f"the answer took {took_s} s")
+    contains(words, str(first.pid), "the words")
 
 
 @timed

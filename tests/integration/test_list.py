@@ -14,9 +14,9 @@ import tempfile
 import time
 
 from checks import SLOWNESS, in_time
-from fixture import (NOBODY, SANITIZERS, Skip, check, contains, equal, find_proftapd, find_proftapds, free_port,
+from fixture import (NOBODY, SANITIZERS, Skip, check, contains, equal, find_proftapd, find_proftapds, free_port, is_alive,
                      need_root, read_status, run, test, timed, wait_until)
-from processes import PROFTAP, TARGET, Process, Target, is_free
+from processes import PROFTAP, TARGET, Process, Target, halt, is_free
 from terminal import run_on_terminal
 from trace_file import Trace
 
@@ -470,6 +470,20 @@ def the_next_program_is_waited_for(t):
     equal(Trace(waiting.out[-1].strip()).count("burst"), 30, "spans")
     said = "".join(proftap(t, "capture", "--next", "nobody", "50", "--wait=1", code=6).err)
     contains(said, "--next nobody: no program that matches has started a server within 1 s", "when nobody comes")
+
+
+@test
+def a_stopped_program_is_not_the_next_one_when_it_continues(t):
+    name = f"stopped-{os.getpid()}"
+    target = serve(t, name)
+    server = find_proftapd(target.pid)
+    t.at_end.append(lambda: is_alive(server) and os.kill(server, signal.SIGCONT))
+    halt(server)
+    waiting = t.keep(Process("proftap", [PROFTAP, "capture", "--next", name, "50", "--wait=3", "--log_dir", t.dir / "logs"],
+                             runtime(t)))
+    time.sleep(1)
+    os.kill(server, signal.SIGCONT)
+    equal(waiting.wait(), 6, "exit status")
 
 
 @test
