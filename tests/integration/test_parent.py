@@ -336,7 +336,9 @@ def another_users_socket_is_no_parent(t):
 # Times.
 
 class OldChild:
-    """A server that was registered by hand, whose trace began |age_s| before the request for it."""
+    """A server that was registered by hand, whose trace began |age_s| before the request for it. It says that it
+    records after |n_asked| requests, of which the first is the Capture, and ends the recording after one more."""
+    n_asked = 1
 
     def __init__(self, t, target, age_s, *more):
         self.age_ns, self.more = int(age_s * 1e9), more
@@ -361,9 +363,11 @@ class OldChild:
 
     def answer(self, c):
         data = self.make_space(time.time_ns())
+        while len(c.calls) < self.n_asked:
+            c.read_frame()
         c.headers()
         c.message(field(1, b""))
-        while len(c.calls) < 2:
+        while len(c.calls) < self.n_asked + 1:
             c.read_frame()
         c.message(field(2, data))
         c.message(field(3, number(1, len(data)) + b"\x11" + xxh3(data).to_bytes(8, "little") +
@@ -400,7 +404,9 @@ def older_session_of_a_child_reports_times_for_its_parent(t):
     old = OldChild(t, target, 20)
     with Calls(target) as calls:
         trace = trace_of(calls.expect(PROFILE, tree_request(50)))
-    plane = [plane for plane in trace.space.planes if plane.name == "/host:CPU [4242]"][0]
+    planes = {plane.name: plane for plane in trace.space.planes}
+    check("/host:CPU [4242]" in planes, f"the trace has {list(planes)}, and says {list(trace.space.warnings)}")
+    plane = planes["/host:CPU [4242]"]
     names = {key: entry.name for key, entry in plane.event_metadata.items()}
     events = {names[event.metadata_id]: (line.timestamp_ns * 1000 + event.offset_ps, event.duration_ps)
               for line in plane.lines for event in line.events}
@@ -409,6 +415,16 @@ def older_session_of_a_child_reports_times_for_its_parent(t):
     expected = {"open": (0, (60 * 10**9 - before_ns) * 1000),
                 "later": ((40 * 10**9 - before_ns) * 1000, 10**6)}
     equal(events, expected, "the child's spans on the parent's time")
+
+
+@test
+def a_child_that_took_the_capture_after_the_request_to_end_it_is_asked_again(t):
+    target = t.target().serve()
+    child = OldChild(t, target, 1)
+    child.n_asked = 2
+    with Calls(target) as calls:
+        trace = trace_of(calls.expect(PROFILE, tree_request(50)))
+    check("/host:CPU [4242]" in trace.planes, f"the trace has {list(trace.planes)}, and says {list(trace.space.warnings)}")
 
 
 @test

@@ -24,7 +24,8 @@ def header_block(headers):
 
 class Connection:
     """One client. |script|(connection) answers the first call, or each if it |repeats|; later ones (Terminate) get OK.
-    Calls whose path begins with |unknown|, or with one of several, are UNIMPLEMENTED, and not counted."""
+    Calls whose path begins with |unknown|, or with one of several, are UNIMPLEMENTED, and not counted. A Terminate that
+    overtakes the first call has nothing to end, and is not counted either."""
     unknown = b"/proftap.v1."
     repeats = False
 
@@ -95,6 +96,9 @@ class Connection:
         self.headers(end=True, stream=stream, grpc_status=12, grpc_message="")
 
     def begin_call(self, stream):
+        if not self.calls and b"/Terminate" in self.heads[stream]:
+            self.reply(b"", stream=stream)
+            return
         self.calls.append(stream)
         if len(self.calls) > 1 and self.repeats:
             self.script(self)

@@ -177,14 +177,24 @@ void capture_group_start_snapshot(struct capture_group *g, const struct remote_s
 	}
 }
 
+/*
+ * A request for an end has no effect if the server takes it before the capture, as gRPC may send
+ * the later of two calls first. So requests are made until one has followed the server's first
+ * message.
+ */
+static void member_ask_stream_to_end(struct group_member *m)
+{
+	m->ask_again_ns = m->capture.has_begun ? 0 : monotonic_ns() + ASK_AGAIN_NS;
+	remote_capture_ask_to_end(&m->capture, member_find_session_id(m));
+}
+
 static void member_ask_to_end(struct group_member *m, int64_t end_ns)
 {
 	if (m->is_stock) {
 		remote_profile_ask_to_end(&m->profile, member_find_session_id(m));
 	} else if (!remote_capture_is_over(&m->capture)) {
-		remote_capture_ask_to_end(&m->capture, member_find_session_id(m));
+		member_ask_stream_to_end(m);
 		m->end_by_ns = end_ns ? monotonic_ns() + end_ns : 0;
-		m->ask_again_ns = monotonic_ns() + ASK_AGAIN_NS;
 	}
 }
 
@@ -255,17 +265,11 @@ static void member_grant_time(struct group_member *m)
 		m->give_up_ns = until_ns;
 }
 
-/*
- * A request for an end that arrives before the server has taken the capture has no effect, so it is
- * repeated until the server sends something.
- */
 static void member_repeat_request(struct group_member *m)
 {
-	if (!m->ask_again_ns || m->capture.has_begun || monotonic_ns() < m->ask_again_ns ||
-		!remote_capture_end_is_answered(&m->capture, 0))
-		return;
-	m->ask_again_ns = monotonic_ns() + ASK_AGAIN_NS;
-	remote_capture_ask_to_end(&m->capture, member_find_session_id(m));
+	if (m->ask_again_ns && monotonic_ns() >= m->ask_again_ns &&
+		remote_capture_end_is_answered(&m->capture, 0))
+		member_ask_stream_to_end(m);
 }
 
 /*

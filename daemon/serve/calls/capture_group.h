@@ -52,7 +52,7 @@ struct group_member {
 	int64_t silence_ns; /* that of the group, or its default */
 	int64_t give_up_ns; /* CLOCK_MONOTONIC: then it has been silent for too long */
 	int64_t end_by_ns; /* deadline of the answer to the request for an end; 0: none expected */
-	int64_t ask_again_ns; /* when the next request for an end is due; 0: none was made */
+	int64_t ask_again_ns; /* when the next request for an end is due; 0: none is */
 	/* The outcome: */
 	struct delivery *trace; /* NULL: no trace was received */
 	bool is_empty; /* the server reported an empty trace */
