@@ -78,14 +78,14 @@ void gpu_read_name(const struct nvml *nvml, struct nvml_device *device, char nam
 
 /* NVML's ids of the metrics. */
 static const unsigned ids[N_GPM_ROWS] = {
-	[GPM_SM_ACTIVE] = 2,
-	[GPM_SM_OCCUPANCY] = 3,
-	[GPM_TENSOR_ACTIVE] = 5,
-	[GPM_DRAM_ACTIVE] = 10,
-	[GPM_PCIE_TX] = 20,
-	[GPM_PCIE_RX] = 21,
-	[GPM_NVLINK_TX] = 61,
-	[GPM_NVLINK_RX] = 60,
+	[GPM_SM_ACTIVE] = NVML_GPM_SM_ACTIVE,
+	[GPM_SM_OCCUPANCY] = NVML_GPM_SM_OCCUPANCY,
+	[GPM_TENSOR_ACTIVE] = NVML_GPM_TENSOR_ACTIVE,
+	[GPM_DRAM_ACTIVE] = NVML_GPM_DRAM_ACTIVE,
+	[GPM_PCIE_TX] = NVML_GPM_PCIE_TX,
+	[GPM_PCIE_RX] = NVML_GPM_PCIE_RX,
+	[GPM_NVLINK_TX] = NVML_GPM_NVLINK_TX,
+	[GPM_NVLINK_RX] = NVML_GPM_NVLINK_RX,
 };
 
 static bool has_gpm(const struct nvml *nvml, struct nvml_device *device)

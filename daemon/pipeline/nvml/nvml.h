@@ -57,6 +57,18 @@ struct nvml_gpm_support {
 	unsigned is_supported;
 };
 
+/* The metrics that the server asks for. */
+enum {
+	NVML_GPM_SM_ACTIVE = 2,
+	NVML_GPM_SM_OCCUPANCY = 3,
+	NVML_GPM_TENSOR_ACTIVE = 5,
+	NVML_GPM_DRAM_ACTIVE = 10,
+	NVML_GPM_PCIE_TX = 20,
+	NVML_GPM_PCIE_RX = 21,
+	NVML_GPM_NVLINK_RX = 60,
+	NVML_GPM_NVLINK_TX = 61,
+};
+
 struct nvml_gpm_metric {
 	unsigned id;
 	int error; /* NVML_OK: |value| is set */
