@@ -15,7 +15,7 @@ from pathlib import Path
 HERE = Path(__file__).resolve().parent
 sys.path.insert(0, str(HERE.parent / "support"))
 
-from fixture import (SANITIZERS, Skip, check, contains, equal, find_proftapd, need_no_sanitizer, run, test,  # noqa: E402
+from fixture import (SANITIZERS, check, contains, equal, find_proftapd, need_no_sanitizer, run, test,  # noqa: E402
                      wait_until)
 from processes import TOP_BUILD, TOP_SRC, Capture, Process, is_alive  # noqa: E402
 
@@ -29,11 +29,12 @@ COMPILERS = (("c", os.environ.get("CC", "cc"), "-std=gnu99"),
              ("c++", os.environ.get("CXX", "c++"), "-std=gnu++11"))
 
 
-def call(*command, cwd=None):
+def call(*command, cwd=None, code=0):
     """Runs a command as a user would, not as a part of a make that runs already."""
     env = {k: v for k, v in os.environ.items() if k not in ("MAKEFLAGS", "MAKELEVEL", "MFLAGS")}
     done = subprocess.run(command, cwd=cwd, env=env, text=True, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, timeout=250)
-    equal(done.returncode, 0, f"{command}: {done.stdout[-2000:]}")
+    equal(done.returncode, code, f"{command}: {done.stdout[-2000:]}")
+    return done.stdout
 
 
 def make(goal, *variables):
@@ -215,12 +216,21 @@ def libraries_are_shared_where_a_static_one_is_missing(t):
 
 
 @test
+def a_folder_without_programs_refuses_what_needs_them(t):
+    call(Path(TOP_SRC, "configure").resolve(), "--disable-programs", cwd=t.dir)
+    for goal in ("check", "demo", "dist", "distcheck"):
+        output = call("make", goal, cwd=t.dir, code=2)
+        contains(output, f"make {goal}: this folder was configured with --disable-programs; configure another one", "reason")
+        equal(output.count("\n"), 1, f"lines of {output}")
+
+
+@test
 def a_static_library_of_link_time_optimization_is_machine_code(t):
     need_no_sanitizer("have shared libraries")
     compiler = shlex.split(os.environ.get("CC", "cc"))
-    if b"clang" in subprocess.run([*compiler, "--version"], capture_output=True).stdout:
-        raise Skip("clang's objects need its own linker")
     flags = ["CFLAGS=-O1 -flto=2", "LDFLAGS=-flto=2", "AR=gcc-ar", "NM=gcc-nm", "RANLIB=gcc-ranlib"]
+    if b"clang" in subprocess.run([*compiler, "--version"], capture_output=True).stdout:
+        flags = ["CFLAGS=-O1 -flto", "LDFLAGS=-flto"]
     call(Path(TOP_SRC, "configure").resolve(), "--disable-programs", "--enable-werror", *flags, cwd=t.dir)
     for folder in ("base", "lib"):
         call("make", "-s", "-j2", "-C", folder, cwd=t.dir)
