@@ -17,17 +17,25 @@ $(shell tests/lists)
 all: $(B)/config.status
 	+@$(FORWARD) all
 
-# A target with PACKAGES first installs the packages of these stages; plain `make` only names missing packages.
-demo: PACKAGES = build
-check: PACKAGES = build check
-bench bench-large: PACKAGES = build check bench
-bench-peers: PACKAGES = build check bench peers
-interop interop-large: PACKAGES = build check interop
-nightly: PACKAGES = build check nightly
-deb: PACKAGES = build deb
-check-deb: PACKAGES = build check-deb
-rpm check-rpm: PACKAGES = build rpm
-image check-image: PACKAGES = build image
+# The stages of ./packages that a target needs. They are installed first; plain `make` only names missing packages.
+stages.bench = build check bench
+stages.bench-large = build check bench
+stages.bench-peers = build check bench peers
+stages.check = build check
+stages.check-aarch64 = aarch64
+stages.check-deb = build check-deb dist
+stages.check-distro = distro
+stages.check-format = format
+stages.check-image = build dist image
+stages.check-rpm = build dist rpm
+stages.deb = build deb dist
+stages.demo = build
+stages.fuzz = build fuzz
+stages.image = build dist image
+stages.interop = build check interop
+stages.interop-large = build check interop
+stages.nightly = build check nightly
+stages.rpm = build dist rpm
 
 demo bench bench-large bench-peers interop interop-large nightly: install-packages $(B)/config.status
 	+@$(FORWARD) $@
@@ -46,30 +54,26 @@ check-tsan:
 	@$(MAKE) check B=build-tsan CONFIGURE_FLAGS='$(CONFIGURE_FLAGS) --enable-sanitizers=thread'
 
 # Builds the library and the tests of its ring for aarch64 in build-aarch64, and runs them under an emulator.
-check-aarch64: PACKAGES = aarch64
 check-aarch64: install-packages
 	@mkdir -p build-aarch64
 	@$(MAKE) --no-print-directory $(JOBS) -C build-aarch64 -f ../tests/aarch64/Makefile check
 
 # Runs `make demo` in a bare Debian of another release, which it keeps in /var/cache/proftap.
-check-distro: PACKAGES = distro
 check-distro: install-packages
 	@tests/distro
 
 # Fuzzes each decoder for FUZZ_SECONDS. build-fuzz/tests/fuzz/found holds the inputs that broke one. libFuzzer comes
 # with clang.
-fuzz: PACKAGES = build fuzz
 fuzz: install-packages
 	@$(MAKE) --no-print-directory B=build-fuzz CC=clang \
 		CONFIGURE_FLAGS='$(CONFIGURE_FLAGS) --enable-sanitizers=fuzzer' run-fuzz
 
-check-format: PACKAGES = format
 check-format: install-packages
 	@git ls-files -co --exclude-standard '*.c' '*.cc' '*.h' '*.hpp' | xargs clang-format --dry-run -Werror
 
 .PHONY: install-packages
 install-packages:
-	@./packages install $(PACKAGES)
+	@./packages install $(sort $(foreach goal,$(MAKECMDGOALS),$(stages.$(goal))))
 
 # A missing package stops the build before it begins. `./packages install` renews the time stamp of configure, so
 # configure runs again.

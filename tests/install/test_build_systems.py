@@ -31,8 +31,8 @@ include(FetchContent)
 FetchContent_Declare(proftap SOURCE_DIR "{TOP_SRC}" SOURCE_SUBDIR packaging/cmake)
 FetchContent_MakeAvailable(proftap)
 """
-# The packages' files that contain the version, and the line that has it.
-VERSION_LINES = (("debian/changelog", r"^proftap \((.*)-"), ("vcpkg.json", '"version": "(.*)"'))
+# The files below packaging that contain the version, and the line that has it.
+VERSION_LINES = (("deb/debian/changelog", r"^proftap \((.*)-"), ("vcpkg/proftap/vcpkg.json", '"version": "(.*)"'))
 # These stand for vcpkg's functions. They do the same with the folder PACKAGE as the only place of a package.
 VCPKG = """\
 function(run)
@@ -168,8 +168,8 @@ def cmake_fetches_a_static_library_that_keeps_its_names(t):
     equal(names, list_global(TOP_BUILD / "lib/libproftap.a"), "global names of the archive")
 
 
-@test
-def meson_wrap_builds_the_library(t):
+def build_by_wrap(t, kind):
+    """Builds the program by Meson, which builds the library of the kind from a tarball, and returns the build folder."""
     subprojects = t.dir / "subprojects"
     shutil.copytree(PACKAGING / "meson/packagefiles", subprojects / "packagefiles")
     archive = t.dir / f"proftap-{VERSION}.tar.xz"
@@ -184,10 +184,22 @@ def meson_wrap_builds_the_library(t):
     (t.dir / "meson.build").write_text("project('user', 'c')\n"
                                        "executable('program', 'program.c', dependencies: dependency('proftap'))\n")
     shutil.copy(HERE / "program.c", t.dir)
-    call(t, "meson", "setup", "b")
+    call(t, "meson", "setup", "b", f"--default-library={kind}")
     call(t, "meson", "compile", "-C", "b")
     run_program(t.dir / "b/program")
-    check_same(next((t.dir / "b").glob("**/libproftap.so")))
+    return t.dir / "b"
+
+
+@test
+def meson_wrap_builds_the_library(t):
+    check_same(next(build_by_wrap(t, "shared").glob("**/libproftap.so")))
+
+
+@test
+def meson_wrap_builds_a_static_library_that_keeps_its_names(t):
+    built = build_by_wrap(t, "static")
+    equal(list_global(next(built.glob("**/libproftap.a"))), list_global(TOP_BUILD / "lib/libproftap.a"), "global names of the archive")
+    check("libproftap" not in call(t, "ldd", str(built / "program")), "the program needs the shared library")
 
 
 @test
@@ -205,10 +217,8 @@ def vcpkg_port_installs_a_library_that_cmake_finds(t):
 def every_file_has_the_same_version(t):
     news = (TOP_SRC / "NEWS.md").read_text()
     equal(re.search(r"^## (\S+)", news, re.M)[1], VERSION, "the newest entry of NEWS.md")
-    for path in PACKAGING.rglob("*"):
-        for name, pattern in VERSION_LINES:
-            if path.match(name):
-                equal(re.search(pattern, path.read_text(), re.M)[1], VERSION, f"version in {path}")
+    for name, pattern in VERSION_LINES:
+        equal(re.search(pattern, (PACKAGING / name).read_text(), re.M)[1], VERSION, f"version in {name}")
 
 
 run()
