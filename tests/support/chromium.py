@@ -12,7 +12,7 @@ import subprocess
 import tempfile
 import threading
 
-from checks import PATIENCE_S, Failure, Skip
+from checks import PATIENCE_S, Failure, Skip, wait_until
 from chromium_page import Page
 
 CHROMIUM = shutil.which("chromium") or shutil.which("chromium-browser")
@@ -109,7 +109,8 @@ class Browser:
         target = self.call("Target.createTarget", url="about:blank")["targetId"]
         page = Page(self, target)
         page.resize(width, height)
-        page.call("Page.navigate", url=url)
+        # A busy browser may still load the first document, which ends this request.
+        wait_until(lambda: "errorText" not in page.call("Page.navigate", url=url), f"{url} to be loaded")
         return page
 
     def await_windows(self, adopt):

@@ -79,7 +79,7 @@ class Page:
 
     def wait_for_text(self, selector, part, patience_s=PATIENCE_S):
         return self.wait_for(f"(document.querySelector({json.dumps(selector)})?.textContent ?? '').includes({json.dumps(part)})",
-                             f"{part!r} in {selector}", patience_s)
+                             lambda: f"{part!r} in {selector}, which has {self.text(selector)!r}, at {self.evaluate('location.href')}", patience_s)
 
     def place(self, selector):
         """Waits until the element can be hit, scrolls to it, and returns (x, y) of its middle."""
