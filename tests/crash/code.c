@@ -175,8 +175,7 @@ static bool is_never_reached(const struct instruction *i)
 
 	snprintf(path, sizeof path, "%.*s", colon ? (int)(colon - i->source) : 0, i->source);
 	f = fopen(path, "re");
-	if (!f)
-		return false;
+	ck_assert_msg(f != NULL, "%s: %s, so its lines cannot be read", path, strerror(errno));
 	for (int n = colon ? atoi(colon + 1) : 0; n > 0 && fgets(line, sizeof line, f); n--)
 		;
 	fclose(f);

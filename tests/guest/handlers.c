@@ -14,10 +14,14 @@
 #include "tests/guest/guest.h"
 
 #define LENGTH_NS INT64_C(300000000)
+/* A busy machine delivers fewer signals, so the work goes on until its handlers have run so often. */
+#define MIN_HANDLED 1000
+#define MAX_LENGTH_NS INT64_C(10000000000)
 #define PAUSE_NS 8000
 #define PERIOD_NS 40000
 
 static _Atomic unsigned long n_emitted;
+static _Atomic unsigned long n_handled;
 
 static void count(unsigned long n)
 {
@@ -30,6 +34,7 @@ static void on_signal(int number)
 	PTAP_INSTANT("signal");
 	(void)number;
 	count(2);
+	n_handled++;
 }
 
 static timer_t start_timer(int number, long period_ns)
@@ -62,9 +67,13 @@ static int64_t now_ns(void)
 /* Pauses keep the trace small: millions of spans would take long to read. */
 static void work_for_a_while(void)
 {
-	int64_t end = now_ns() + LENGTH_NS;
+	int64_t start = now_ns();
+	int64_t length = 0;
 
-	for (int64_t now = now_ns(); now < end; now = now_ns()) {
+	while (length < LENGTH_NS || (n_handled < MIN_HANDLED && length < MAX_LENGTH_NS)) {
+		int64_t now = now_ns();
+
+		length = now - start;
 		for (int i = 0; i < 2; i++) {
 			PTAP_SPAN("work");
 			PTAP_SPAN_ARGS("part", PTAP_I("i", i));

@@ -13,7 +13,7 @@ import time
 
 from fixture import check, equal, find_proftapd, find_proftapds, is_alive, read_status, run, test, timed, wait_until
 from checks import SLOWNESS, Late, in_time, wait_in_time
-from processes import TARGET, Process
+from processes import TARGET, Process, free_port
 
 N_THREADS = 3
 GONE_S = 2 * SLOWNESS
@@ -182,7 +182,7 @@ def check_started(target, result):
 @timed
 def a_program_restarts_on_its_port(t):
     heir = t.target()
-    target = t.target().serve()
+    target = t.target().serve(free_port())
     end(target, "kill")
     check_started(heir, heir.start(target.port))
     equal(t.emit(heir, 200, "burst 10").trace.count("burst"), 10, "spans of the new program")
@@ -283,8 +283,8 @@ def the_trace_says_how_the_program_ended(t):
 
 @timed
 def an_exec_ends_the_recording_and_frees_the_port(t):
-    target = t.target().serve()
-    port = target.port
+    port = free_port()
+    target = t.target().serve(port)
     capture = t.record(target, 15000)
     target.ask("burst 10")
     equal(target.ask("exec"), "ready", "the new program")

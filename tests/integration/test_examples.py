@@ -120,7 +120,7 @@ def python_annotates_through_ctypes(t):
 def a_pipeline_of_threads_works_in_batches(t):
     files = t.public_dir("files")
     for i in range(8):
-        (files / str(i)).write_text("line of text\n" * 5000)
+        (files / str(i)).write_text("line of text\n" * 1000)
     _, port = start(t, [EXAMPLES / "pipeline", files])
     trace = t.capture(port, 300).trace
     names = {"reader": {"batch", "load", "open", "read"}, "worker-1": {"compress", "deflate"},

@@ -5,6 +5,7 @@ import os
 import signal
 
 from fixture import check, equal, is_alive, run, test, wait_until
+from processes import free_port
 
 
 def fork(t, target, n):
@@ -64,7 +65,7 @@ def the_child_can_serve_by_itself(t):
 
 @test
 def the_port_is_free_after_the_parent_though_the_child_lives(t):
-    target = t.target().serve()
+    target = t.target().serve(free_port())
     capture = t.record(target, 10000)
     pid, _, _ = fork(t, target, 10)
     heir = t.target()

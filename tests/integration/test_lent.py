@@ -13,7 +13,7 @@ from hosts import Host, runtime
 from lent import (LONG_MS, REMEDY, await_gone, check_by_daemon, check_by_port, check_served, enter_root, find_lent, find_starter, refused, sandboxed,
                   served)
 from manager import Manager
-from processes import Target, find_children
+from processes import Target, find_children, free_port
 from trace_file import Trace
 
 NO_EXEC = ("execve", "execveat")
@@ -198,9 +198,11 @@ def an_interrupt_at_the_terminal_spares_lent_servers(t):
 
 @test
 def a_lent_server_may_stop_and_start_again(t):
-    host, target = served(t)
+    host, port = Host(t), free_port()
+    target = sandboxed(t, "errno", *NO_EXEC).serve(port)
+    host.await_pids(target.pid)
     for _ in range(3):
-        server, port = find_lent(target.pid), target.port
+        server = find_lent(target.pid)
         equal(target.ask("stop"), "0", "ptap_server_stop")
         host.await_pids()
         await_gone(server)

@@ -8,7 +8,7 @@ from calls import Calls
 from fixture import check, equal, find_proftapd, read_status, run, timed, wait_until
 from http2 import INTERNAL, OK, PROFILE, Connection
 from peers import check_free, check_next_capture, profile, start_profile, unharmed
-from processes import is_recording
+from processes import free_port, is_recording
 
 
 @timed
@@ -82,7 +82,7 @@ def a_reader_that_stops_holds_up_nobody(t):
         check_next_capture(t, target)
         equal(c.streams[stream].data, b"", "bytes sent without a window")
     # A target that ends while the answer waits for its reader is not delayed, and its port is freed.
-    target = t.target().serve()
+    target = t.target().serve(free_port())
     server = find_proftapd(target.pid)
     with Connection(target.port, window=0) as c:
         target.send("await 1", "burst 1000")

@@ -1,10 +1,11 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
 """Tests promises that stock servers do not make: starts in the future, Terminate, and the order of sessions."""
+import contextlib
 import time
 
 from calls import BUSY, PROFILER, UINT64_MAX, Calls, profile_request, trace_of
-from checks import not_void
+from checks import Void, not_void
 from fixture import check, contains, equal, run, staged, test, wait_until
 from http2 import INTERNAL, OK
 from pulses import Pulses
@@ -14,6 +15,8 @@ LONG_MS = 60000
 # The tolerance of an agreed start.
 ALIGNED_NS = 10**6
 N_TRIES = 20
+# On a busy machine up to this time passes until a program emits.
+LATE_MS = 2000
 RING_BYTES = 65536
 
 
@@ -79,33 +82,46 @@ def a_start_in_the_future_is_kept_to_a_millisecond(t):
             not_void(len(found) < N_TRIES, f"{wait_ms} ms ahead: (late, first event) in ns: {found}")
 
 
-@staged
+def quick(check_one):
+    """Makes a test of one that must act between the arming of a recording and its start, which is 20 ms later. A busy machine
+    needs several tries."""
+    def check_often(t):
+        for _ in range(N_TRIES - 1):
+            with contextlib.suppress(Void):
+                return check_one(t)
+        return check_one(t)
+    check_often.__name__ = check_one.__name__
+    return staged(check_often)
+
+
+@quick
 def events_before_an_agreed_start_are_no_loss(t):
     target = t.target().serve(0, RING_BYTES)
     with Calls(target) as calls:
         at = in_ms(300)
-        stream = calls.start(PROFILE, profile_request(300, {"start_timestamp_ns": at}))
+        stream = calls.start(PROFILE, profile_request(LATE_MS, {"start_timestamp_ns": at}))
         # The program emits far more than a ring holds, after arming and before the start unless the machine is busy.
         target.ask("await_early", f"count {4 * RING_BYTES // 16}")
         not_void(time.time_ns() < at, "the program was not quick enough")
         sleep_until(at)
         target.ask("burst 5")
+        not_void(time.time_ns() < at + LATE_MS * 10**6, "the program was not quick enough")
         trace = trace_of(calls.finish(stream).message)
     equal((trace.count("burst"), trace.count("number"), trace.host_stat("dropped_traces")), (5, 0, 0),
           "spans, early spans, dropped")
     equal(list(trace.space.warnings), [], "warnings")
 
 
-@staged
+@quick
 def a_capture_that_ends_before_its_start_is_empty(t):
     target = t.target().serve()
     with Calls(target) as calls:
         at = in_ms(300)
-        stream = calls.start(PROFILE, profile_request(300, {"start_timestamp_ns": at}, session_id="s"))
+        stream = calls.start(PROFILE, profile_request(LONG_MS, {"start_timestamp_ns": at}, session_id="s"))
         target.ask("await_early", "burst 3")
         calls.terminate("s")
         answer = calls.finish(stream)
-        not_void(time.time_ns() < at, "the answer took too long")
+        not_void(answer.message.empty_trace or time.time_ns() < at, "Terminate came after the start")
         check(answer.message.empty_trace, "a capture that never began has data")
         contains(trace_of(answer.message).space.warnings[0], "ended before its start", "its warning")
 
@@ -131,7 +147,7 @@ def a_delayed_start_keeps_nobody_out_before_its_time(t):
     target = t.target().serve()
     with Calls(target) as calls:
         at = in_ms(1500)
-        late = calls.start(PROFILE, profile_request(100, {"start_timestamp_ns": at}))
+        late = calls.start(PROFILE, profile_request(LATE_MS, {"start_timestamp_ns": at}))
         far = calls.start(PROFILE, profile_request(100, {"start_timestamp_ns": 2**63}, session_id="far"))
         target.send("await 1", "burst 10")
         soon = calls.start(PROFILE, profile_request(200))
@@ -143,6 +159,7 @@ def a_delayed_start_keeps_nobody_out_before_its_time(t):
         # Annotations of the program a little before the start are left out.
         sleep_until(at)
         target.ask("burst 5")
+        not_void(time.time_ns() < at + LATE_MS * 10**6, "the program was not quick enough")
         equal(trace_of(calls.finish(late).message).count("burst"), 5, "spans of the first capture")
         calls.terminate("far")
         answer = calls.finish(far)

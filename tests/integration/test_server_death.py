@@ -6,7 +6,7 @@ import signal
 
 from cgroup import MemoryCgroup
 from checks import wait_in_time
-from fixture import (SANITIZERS, check, contains, equal, find_proftapd, find_proftapds, is_alive, read_fds,
+from fixture import (SANITIZERS, check, contains, equal, find_proftapd, find_proftapds, free_port, is_alive, read_fds,
                      read_shared_kib, run, timed, wait_until)
 
 N_DEATHS = 20
@@ -28,8 +28,8 @@ def check_is_off(target):
 
 @timed
 def start_works_again_on_the_same_port_20_times(t):
-    target = t.target().serve()
-    port = target.port
+    port = free_port()
+    target = t.target().serve(port)
     fds = read_fds(target.pid)
     for _ in range(N_DEATHS):
         kill_server(target)
@@ -44,7 +44,7 @@ def start_works_again_on_the_same_port_20_times(t):
 
 @timed
 def every_capture_that_was_cut_leaves_a_program_that_can_record(t):
-    target = t.target().serve()
+    target = t.target().serve(free_port())
     shared_kib = []
     for n in range(4):
         capture = t.record(target, 15000)
@@ -65,7 +65,7 @@ def every_capture_that_was_cut_leaves_a_program_that_can_record(t):
 def an_oom_kill_of_the_server_is_one_of_its_deaths(t):
     """The kernel kills the server first, because its data is charged to a cgroup without room."""
     cgroup = MemoryCgroup(t)
-    target = t.target().serve(0, 16 << 20)
+    target = t.target().serve(free_port(), 16 << 20)
     server = find_proftapd(target.pid)
     capture = t.record(target, 15000)
     cgroup.add(server)

@@ -29,6 +29,7 @@ from trace_file import Trace
 N = 60000
 WAVES = 1_200_000  # 58 MB of records
 MAX_KIB = 128 << 10  # the limit that the manual promises
+RING_BYTES = 64 << 20  # a busy machine may run the server only after the program has made all waves
 FILED_BYTES = 40_000_000
 MAX_HELD_KIB = 32 << 10
 NEW_NAMES = (b"/proftap.v1.", b"/tensorflow.ProfilerService/StartContinuousProfiling",
@@ -106,7 +107,7 @@ def snapshots_in_one_run_are_reported_as_one_process(t):
 
 @test
 def long_session_lies_in_files(t):
-    target = t.target().serve(0, 16 << 20)
+    target = t.target().serve(0, RING_BYTES)
     server = find_proftapd(target.pid)
     call("start", target.port, "-o", "ptap_usage_interval_ms=0")
     target.ask(f"flood {WAVES}")
@@ -129,7 +130,7 @@ def check_newest(done):
 
 @test
 def the_oldest_files_go_first_and_are_counted(t):
-    target = t.target().serve(0, 16 << 20)
+    target = t.target().serve(0, RING_BYTES)
     call("start", target.port, "-o", "ptap_usage_interval_ms=0", "--max_bytes", 300 << 20)
     target.ask(f"flood {WAVES}")
     check_newest(call("snapshot", target.port, "--log_dir", t.dir / "logs"))
@@ -137,7 +138,7 @@ def the_oldest_files_go_first_and_are_counted(t):
 
 @test
 def without_files_the_newest_that_memory_has_room_for_is_kept(t):
-    target = t.target().serve(0, 16 << 20)
+    target = t.target().serve(0, RING_BYTES)
     call("start", target.port, "-o", "ptap_usage_interval_ms=0")
     server = find_proftapd(target.pid)
     limits = resource.prlimit(server, resource.RLIMIT_NOFILE)
@@ -149,13 +150,17 @@ def without_files_the_newest_that_memory_has_room_for_is_kept(t):
 
 @test
 def a_large_snapshot_takes_little_memory(t):
-    target = t.target().serve(0, 16 << 20)
+    # The ring is part of the memory, so it is small, and may be full on a busy machine.
+    target = t.target().serve(0, RING_BYTES // 4)
     call("start", target.port, "-o", "ptap_usage_interval_ms=0")
     target.ask(f"flood {WAVES}")
     watch = MemoryWatch(find_proftapd(target.pid))
     path = call("snapshot", target.port, "--log_dir", t.dir / "logs").stdout.strip()
     watch.end()
-    equal(count_spans(report(path)), {"wave": WAVES, "flood": WAVES}, "spans")
+    said = report(path)
+    n_spans, n_lost = sum(count_spans(said).values()), said["totals"]["dropped"]
+    equal(n_spans + n_lost, 2 * WAVES, "spans and losses")
+    check(n_spans > WAVES, f"only {n_spans} spans are in the snapshot")
     if SANITIZERS == "no":
         check(watch.whole_kib < MAX_KIB, f"{watch.whole_kib} KiB of memory")
 

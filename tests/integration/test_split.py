@@ -314,7 +314,7 @@ def stock_traces_without_a_mark_stay_apart(t):
 @test
 def losses_of_a_program_are_counted_once(t):
     target = t.target().serve(0, 4096)
-    capture = t.emit(target, 100, "flood 400000", options=("--split=1000000", "--run", "mine"))
+    capture = t.emit(target, 100, "flood 400000", options=("--split=200000", "--run", "mine"))
     paths = capture.stdout.splitlines()
     check(len(paths) > 2, f"parts: {paths}")
     lost = Trace(paths[0]).host_stat("dropped_traces")

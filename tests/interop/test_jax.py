@@ -233,7 +233,7 @@ def test_child_of_jax():
     with folder() as work, Pipeline(work) as pipeline:
         pid = pipeline.process.pid
         with jax_server(work, pid, pipeline.port) as (port, _), Service(port) as calls:
-            message = request(700, advanced_configuration={"profile_subprocesses": True})
+            message = request(1500, advanced_configuration={"profile_subprocesses": True})
             space = calls.profile(message).xspace
             plane = spaces.plane_named(space, f"/host:CPU [{pid}]")
             events = list(plane_events(plane))

@@ -364,7 +364,7 @@ static void register_again(char *arguments)
 	printf("%d %d ", n_other, nvtxDomainCreateA("lib") != domain);
 }
 
-/* N: registers N different strings, and uses each in a span. */
+/* N: registers N different strings, and uses each hundredth in a span. */
 static void register_many(char *arguments)
 {
 	nvtxDomainHandle_t domain = nvtxDomainCreateA("lib");
@@ -375,6 +375,8 @@ static void register_many(char *arguments)
 
 		snprintf(text, sizeof text, "string %d %0120d", i, i);
 		a = registered(domain, text);
+		if (i % 100)
+			continue;
 		nvtxDomainRangePushEx(domain, &a);
 		nvtxDomainRangePop(domain);
 	}
