@@ -34,9 +34,11 @@ def check_width(page, what):
 
 def start_pipeline(t):
     """Starts the example program and waits until it can be recorded. Its batches are short, so that a run has whole ones on a slow machine, too."""
-    files = t.public_dir("files")
-    for i in range(64):
-        (files / str(i)).write_text("line of text\n" * 1000)
+    files = t.dir / "files"
+    if not files.exists():
+        t.public_dir("files")
+        for i in range(64):
+            (files / str(i)).write_text("line of text\n" * 1000)
     program = t.keep(Process("pipeline", [EXAMPLES / "pipeline", "--port", "0", files],
                              {"PROFTAPD": str(PROFTAPD), **runtime(t)}))
     program.read_line()
