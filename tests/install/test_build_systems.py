@@ -61,21 +61,22 @@ include("${PORT}/portfile.cmake")
 """
 
 
-def call(t, *words, code=0):
+def call(t, *words, code=0, **variables):
     need_no_sanitizer("are switches that other build systems do not get")
     if not shutil.which(words[0]):
         raise Skip(f"there is no {words[0]}")
     # These commands are not a part of the make that runs this test.
     env = {k: v for k, v in os.environ.items() if k not in ("MAKEFLAGS", "MAKELEVEL", "MFLAGS", "PROFTAPD")}
-    done = subprocess.run(words, cwd=t.dir, env=env, text=True, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, timeout=200)
+    done = subprocess.run(words, cwd=t.dir, env={**env, **variables}, text=True, stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
+                          timeout=200)
     equal(done.returncode, code, f"{words}: {done.stdout[-3000:]}")
     return done.stdout
 
 
 def run_program(program):
-    """Runs the program, which starts a server and ends with its standard input."""
-    done = subprocess.run([program], env={**os.environ, "PROFTAPD": str(TOP_BUILD / "daemon/proftapd")}, stdin=subprocess.DEVNULL,
-                          text=True, capture_output=True, timeout=60)
+    """Runs the program, which checks its library's version, starts a server and ends with its standard input."""
+    done = subprocess.run([program, VERSION], env={**os.environ, "PROFTAPD": str(TOP_BUILD / "daemon/proftapd")},
+                          stdin=subprocess.DEVNULL, text=True, capture_output=True, timeout=60)
     equal((done.returncode, done.stderr), (0, ""), f"{program}")
     check(int(done.stdout) > 0, f"the server's port: {done.stdout}")
 
@@ -91,6 +92,12 @@ def install(t):
 def write_program(t, way):
     (t.dir / "CMakeLists.txt").write_text(PROGRAM % way)
     shutil.copy(HERE / "program.c", t.dir)
+
+
+def check_packages(folder):
+    """Checks the version that the folder's pkg-config files state."""
+    stated = [re.search("^Version: (.*)", path.read_text(), re.M)[1] for path in folder.glob("**/proftap.pc")]
+    equal(stated, [VERSION], f"versions in the .pc files of {folder}")
 
 
 def build_program(t, way, *words):
@@ -112,6 +119,11 @@ def list_global(archive):
     return sorted(line.split()[2] for line in done.stdout.splitlines() if len(line.split()) == 3)
 
 
+def check_archive(built):
+    """Checks that the archive in a build folder has the global names of the main build's."""
+    equal(list_global(next(built.glob("**/libproftap.a"))), list_global(TOP_BUILD / "lib/libproftap.a"), "global names of the archive")
+
+
 def find_soname(library):
     dynamic = subprocess.run(["readelf", "-d", library], text=True, capture_output=True, check=True).stdout
     return re.search(r"SONAME.*\[(.*)\]", dynamic)[1]
@@ -127,6 +139,7 @@ def check_same(library):
 @test
 def cmake_finds_a_library_that_was_moved(t):
     moved = install(t)
+    check_packages(moved)
     built = build_program(t, "find_package(proftap 0.1 REQUIRED)", f"-DCMAKE_PREFIX_PATH={moved}")
     contains(call(t, "ldd", str(built / "program")), str(moved), "libraries of the program")
 
@@ -157,18 +170,23 @@ def cmake_fetches_the_library_alone(t):
     built = build_program(t, FETCH, f"-DCMAKE_INSTALL_PREFIX={t.dir}/installed")
     check_same(next(built.glob("**/libproftap.so")))
     call(t, "cmake", "--install", "b")
+    check_packages(t.dir / "installed")
     shutil.rmtree(built)
-    build_program(t, "find_package(proftap REQUIRED)", f"-DCMAKE_PREFIX_PATH={t.dir}/installed")
+    build_program(t, f"find_package(proftap {VERSION} REQUIRED)", f"-DCMAKE_PREFIX_PATH={t.dir}/installed")
 
 
 @test
 def cmake_fetches_a_static_library_that_keeps_its_names(t):
-    built = build_program(t, FETCH, "-DBUILD_SHARED_LIBS=OFF")
-    names = list_global(next(built.glob("**/libproftap.a")))
-    equal(names, list_global(TOP_BUILD / "lib/libproftap.a"), "global names of the archive")
+    check_archive(build_program(t, FETCH, "-DBUILD_SHARED_LIBS=OFF"))
 
 
-def build_by_wrap(t, kind):
+@test
+def cmake_fetches_a_static_library_without_link_time_optimization(t):
+    check_archive(build_program(t, FETCH, "-DBUILD_SHARED_LIBS=OFF", "-DCMAKE_C_FLAGS=-flto",
+                                "-DCMAKE_INTERPROCEDURAL_OPTIMIZATION=ON"))
+
+
+def build_by_wrap(t, kind, *options, **variables):
     """Builds the program by Meson, which builds the library of the kind from a tarball, and returns the build folder."""
     subprojects = t.dir / "subprojects"
     shutil.copytree(PACKAGING / "meson/packagefiles", subprojects / "packagefiles")
@@ -182,11 +200,13 @@ def build_by_wrap(t, kind):
         wrap = wrap.replace(f"@{key}@", value)
     (subprojects / "proftap.wrap").write_text(wrap)
     (t.dir / "meson.build").write_text("project('user', 'c')\n"
-                                       "executable('program', 'program.c', dependencies: dependency('proftap'))\n")
+                                       f"proftap = dependency('proftap', version: '{VERSION}')\n"
+                                       "executable('program', 'program.c', dependencies: proftap)\n")
     shutil.copy(HERE / "program.c", t.dir)
-    call(t, "meson", "setup", "b", f"--default-library={kind}")
+    call(t, "meson", "setup", "b", f"--default-library={kind}", *options, **variables)
     call(t, "meson", "compile", "-C", "b")
     run_program(t.dir / "b/program")
+    check_packages(t.dir / "b")
     return t.dir / "b"
 
 
@@ -198,8 +218,13 @@ def meson_wrap_builds_the_library(t):
 @test
 def meson_wrap_builds_a_static_library_that_keeps_its_names(t):
     built = build_by_wrap(t, "static")
-    equal(list_global(next(built.glob("**/libproftap.a"))), list_global(TOP_BUILD / "lib/libproftap.a"), "global names of the archive")
+    check_archive(built)
     check("libproftap" not in call(t, "ldd", str(built / "program")), "the program needs the shared library")
+
+
+@test
+def meson_wrap_builds_a_static_library_without_link_time_optimization(t):
+    check_archive(build_by_wrap(t, "static", "-Db_lto=true", CFLAGS="-flto"))
 
 
 @test
@@ -210,7 +235,8 @@ def vcpkg_port_installs_a_library_that_cmake_finds(t):
     call(t, "cmake", f"-DPACKAGE={t.dir}/package", f"-DPORT={port}", "-P", "vcpkg.cmake")
     for path in ("share/proftap/LICENSE", "lib/libproftap.a", "include/proftap/proftap.h"):
         check((t.dir / "package" / path).exists(), f"no {path}")
-    build_program(t, "find_package(proftap CONFIG REQUIRED)", f"-DCMAKE_PREFIX_PATH={t.dir}/package")
+    check_packages(t.dir / "package")
+    build_program(t, f"find_package(proftap {VERSION} CONFIG REQUIRED)", f"-DCMAKE_PREFIX_PATH={t.dir}/package")
 
 
 @test
