@@ -1,11 +1,10 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Tests libproftap with another libc than glibc: configure --disable-programs builds it with musl-gcc and without a warning, and
+"""Tests libproftap with another libc than glibc: the command of docs/containers.md builds it with musl-gcc and without a warning, and
 a shared, a static and a static-PIE program of musl are recorded by this build's proftapd.
 """
 import os
 import re
-import shlex
 import shutil
 import subprocess
 import sys
@@ -18,41 +17,40 @@ from fixture import Skip, check, contains, equal, free_port, need_no_sanitizer, 
 from processes import PROFTAP, PROFTAPD, TOP_SRC, Capture, Process  # noqa: E402
 
 MUSL = "musl-gcc"
+CONFIGURE = re.search("^```sh musl\n(.*)\n```$", (TOP_SRC / "docs/containers.md").read_text(), re.M)[1]
 
 
-def call(*command, cwd=None):
+def call(*command, cwd=None, code=0):
     env = {k: v for k, v in os.environ.items() if k not in ("MAKEFLAGS", "MAKELEVEL", "MFLAGS")}
+    env["PATH"] = f"{TOP_SRC.resolve()}:{env['PATH']}"
     done = subprocess.run([str(word) for word in command], cwd=cwd, env=env, text=True, stdout=subprocess.PIPE,
                           stderr=subprocess.STDOUT, timeout=250)
-    equal(done.returncode, 0, f"{command}: {done.stdout[-3000:]}")
+    equal(done.returncode, code, f"{command}: {done.stdout[-3000:]}")
     return done.stdout
 
 
-def find_kernel_headers(folder):
-    """Makes |folder| with Linux's headers alone. Debian's musl-gcc does not search /usr/include, which has glibc's, too."""
-    compiler = shlex.split(os.environ.get("CC", "cc"))
-    found = subprocess.run([*compiler, "-M", "-x", "c", "-"], input="#include <linux/futex.h>\n#include <asm/unistd.h>\n",
-                           capture_output=True, text=True).stdout
-    folder.mkdir()
-    for name in ("linux", "asm", "asm-generic"):
-        path = re.search(rf"(\S+/{name})/\w+\.h", found)
-        if not path:
-            raise Skip("the compiler finds no headers of Linux")
-        (folder / name).symlink_to(path[1])
-    return folder
+def configure(t, command, code=0):
+    """Runs the command in a build folder, in which a warning then is an error."""
+    need_no_sanitizer("are not for musl")
+    if not shutil.which(MUSL):
+        raise Skip(f"there is no {MUSL}")
+    (t.dir / "build").mkdir()
+    return call("sh", "-c", f"{command} --enable-werror --prefix=/nonexistent", cwd=t.dir / "build", code=code)
+
+
+def check_headers(build):
+    """Checks that the library needs no header of glibc, which the compiler finds beside those of Linux."""
+    used = {path for file in build.glob("**/.deps/*.Plo") for path in re.findall(r"/usr/include/[^\s:]+", file.read_text())}
+    check(any("/linux/futex.h" in path for path in used), f"headers: {used}")
+    equal([path for path in sorted(used) if not re.search("musl|/(linux|asm|asm-generic)/", path)], [], "headers of glibc")
 
 
 def install(t):
     """Builds the library with musl, and returns its prefix, in which sbin/proftapd is this build's."""
-    need_no_sanitizer("are not for musl")
-    if not shutil.which(MUSL):
-        raise Skip(f"there is no {MUSL}")
+    configure(t, CONFIGURE)
     build, prefix = t.dir / "build", t.dir / "prefix"
-    build.mkdir()
-    headers = find_kernel_headers(t.dir / "kernel")
-    call(TOP_SRC / "configure", f"CC={MUSL}", "CXX=no", f"CPPFLAGS=-isystem {headers}", "--disable-programs", "--enable-werror",
-         "--prefix=/nonexistent", cwd=build)
     call("make", "-s", "-j2", "install", f"prefix={prefix}", cwd=build)
+    check_headers(build)
     (prefix / "sbin").mkdir()
     (prefix / "sbin/proftapd").symlink_to(PROFTAPD)
     return prefix
@@ -84,6 +82,12 @@ def check_record(t, program, **env):
     target.popen.stdin.close()
     equal(target.wait(), 0, f"exit of {program.name}")
     return target.port
+
+
+@test
+def configure_says_how_a_compiler_of_musl_finds_the_headers_of_linux(t):
+    command, flags = CONFIGURE.split(" CPPFLAGS=")
+    contains(configure(t, command, code=1), f"or for musl-gcc add CPPFLAGS={flags}\n", "the reason")
 
 
 @test
