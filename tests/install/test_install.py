@@ -218,7 +218,7 @@ def libraries_are_shared_where_a_static_one_is_missing(t):
 @test
 def a_folder_without_programs_refuses_what_needs_them(t):
     call(Path(TOP_SRC, "configure").resolve(), "--disable-programs", cwd=t.dir)
-    for goal in ("check", "demo", "dist", "distcheck"):
+    for goal in ("check", "demo", "dist", "distcheck", "sbom"):
         output = call("make", goal, cwd=t.dir, code=2)
         contains(output, f"make {goal}: this folder was configured with --disable-programs; configure another one", "reason")
         equal(output.count("\n"), 1, f"lines of {output}")
