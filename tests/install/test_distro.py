@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Tests that tests/distro fails where one of its steps fails. Programs of the test stand for those that need root or a network."""
+"""Tests that tests/distro fails where one of its steps fails, and upgrades a tree that it kept. Programs of the test stand for
+those that need root or a network."""
 import os
 import subprocess
 import sys
@@ -8,7 +9,7 @@ from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "support"))
 
-from fixture import contains, equal, run, test  # noqa: E402
+from fixture import check, contains, equal, run, test  # noqa: E402
 from processes import TOP_SRC  # noqa: E402
 
 
@@ -39,6 +40,23 @@ def a_tree_that_was_not_completed_is_removed(t):
     output = call(t, 1, "trixie", debootstrap="mkdir -p $4/usr; echo no network; exit 1", unshare="echo tried")
     contains(output, "no network", "output")
     equal(sorted(path.name for path in (t.dir / "roots").iterdir()), ["trixie.lock", "trixie.log"], "files")
+
+
+@test
+def a_tree_that_was_kept_is_upgraded_before_the_demo(t):
+    programs = {"git": "printf 'packages\\0'", "debootstrap": 'mkdir -p "$4/etc" "$4/root"', "mount": ":",
+                "unshare": 'while [ "$1" != sh ]; do shift; done; exec "$@"',
+                "chroot": f'echo "$*" >>{t.dir}/steps; ! test -e {t.dir}/broken || {{ echo no archive; exit 100; }}'}
+    for steps in (["make"], ["apt-get update && apt-get dist-upgrade", "make"]):
+        call(t, 0, "sid", **programs)
+        done = (t.dir / "steps").read_text().splitlines()
+        equal(len(done), len(steps), f"steps of {done}")
+        for line, words in zip(done, steps):
+            contains(line, words, "step")
+        (t.dir / "steps").unlink()
+    (t.dir / "broken").touch()
+    contains(call(t, 1, "sid", **programs), "no archive", "output")
+    check("demo" not in (t.dir / "steps").read_text(), "the demo ran in a tree that was not upgraded")
 
 
 @test
