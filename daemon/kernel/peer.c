@@ -187,7 +187,8 @@ static void query_set_address(const struct sockaddr_storage *a, __be16 *port, __
 		memcpy(address, &v6->sin6_addr, sizeof v6->sin6_addr);
 }
 
-static int query_init(int fd, struct query *q)
+/* Asks for the peer's end of the connection, or for our own end. */
+static int query_init(int fd, bool is_own_end, struct query *q)
 {
 	struct sockaddr_storage us;
 	struct sockaddr_storage them;
@@ -206,9 +207,10 @@ static int query_init(int fd, struct query *q)
 	q->request.idiag_states = ~0u;
 	q->request.id.idiag_cookie[0] = INET_DIAG_NOCOOKIE;
 	q->request.id.idiag_cookie[1] = INET_DIAG_NOCOOKIE;
-	/* The query is for the other end of the connection: from the peer to us. */
-	query_set_address(&them, &q->request.id.idiag_sport, q->request.id.idiag_src);
-	query_set_address(&us, &q->request.id.idiag_dport, q->request.id.idiag_dst);
+	query_set_address(
+		is_own_end ? &us : &them, &q->request.id.idiag_sport, q->request.id.idiag_src);
+	query_set_address(
+		is_own_end ? &them : &us, &q->request.id.idiag_dport, q->request.id.idiag_dst);
 	return 0;
 }
 
@@ -233,7 +235,7 @@ static int answer_read(const char *buffer, size_t n, uid_t *uid)
 	return PEER_KNOWN;
 }
 
-static int diag_find_uid(int fd, uid_t *uid)
+static int diag_find_uid(int fd, bool is_own_end, uid_t *uid)
 {
 	_cleanup_close_ int netlink =
 		socket(AF_NETLINK, SOCK_RAW | SOCK_CLOEXEC, NETLINK_SOCK_DIAG);
@@ -244,7 +246,7 @@ static int diag_find_uid(int fd, uid_t *uid)
 
 	if (netlink < 0)
 		return -errno;
-	r = query_init(fd, &q);
+	r = query_init(fd, is_own_end, &q);
 	if (r)
 		return r == -ENOTCONN ? PEER_GONE : r;
 	if (send(netlink, &q, sizeof q, 0) < 0)
@@ -255,13 +257,25 @@ static int diag_find_uid(int fd, uid_t *uid)
 
 int peer_find_uid(int fd, uid_t *uid)
 {
-	int r = diag_find_uid(fd, uid);
+	int r = diag_find_uid(fd, false, uid);
+	struct end us;
+	struct end them;
+	uid_t own;
 
 	/*
-	 * ENOENT: there is no such connection, or the kernel lacks the module tcp_diag. Only the
-	 * tables tell one from the other.
+	 * ENOENT: there is no such socket, or the kernel lacks the module tcp_diag. Our own end
+	 * tells which, because it exists.
 	 */
+	if (r == -ENOENT && diag_find_uid(fd, true, &own) >= 0 &&
+		socket_find_ends(fd, &us, &them) == 0)
+		return end_is_loopback(&us) ? PEER_GONE : PEER_REMOTE;
 	return r < 0 ? folder_find_uid("/proc/self/net", fd, uid) : r;
+}
+
+const char *peer_get_remedy(int r)
+{
+	return r == -ENOENT || r == -EPROTONOSUPPORT ? "; run modprobe tcp_diag, or mount /proc"
+						     : "";
 }
 
 /* --- Namespaces ------------------------------------------------------------------------------- */

@@ -12,19 +12,20 @@ enum peer_answer {
 	PEER_GONE = 2, /* it has closed the socket: its uid cannot be trusted */
 };
 
-/* The reason of a refusal, for a negative answer. Its argument is the error's words. */
-#define PEER_UNKNOWN_FORMAT                                                                     \
-	"refused a connection: neither sock_diag nor /proc/net/tcp tells whose it is: %s; run " \
-	"modprobe tcp_diag, or mount /proc"
-
 /*
- * Asks the kernel about the connected TCP socket |fd|, by NETLINK_SOCK_DIAG or, if that does not
- * know the connection, by /proc/self/net.
+ * Asks the kernel about the connected TCP socket |fd|, by NETLINK_SOCK_DIAG or, if the kernel has
+ * no module for that, by /proc/self/net.
  */
 int peer_find_uid(int fd, uid_t *uid);
 
 /*
- * The same for a connection in another network namespace, that of the process |pid|, from
+ * Returns what helps after the negative answer |r| of peer_find_uid(), as the end of a sentence
+ * such as "; run modprobe tcp_diag"; "": nothing is known to help.
+ */
+const char *peer_get_remedy(int r);
+
+/*
+ * Like peer_find_uid(), but for a connection in another network namespace, that of the process |pid|, from
  * /proc/PID/net. sock_diag cannot ask there: it would find a connection of our own namespace with
  * the same numbers. |root| is "" or a test's fake root.
  */

@@ -48,7 +48,9 @@ static int know_tcp(struct caller *c, int fd)
 
 	/* The cause is the machine's state, so one line is enough for all connections. */
 	if (r < 0 && atomic_exchange(&told, r) != r)
-		log_warn(LOG_LISTEN, PEER_UNKNOWN_FORMAT, errno_words(r));
+		log_warn(LOG_LISTEN,
+			"refused a connection: the kernel does not tell whose it is: %s%s",
+			errno_words(r), peer_get_remedy(r));
 	return r == PEER_KNOWN ? 0 : -EACCES;
 }
 

@@ -83,7 +83,9 @@ static void refuse_unknown(struct access *access, int r)
 	char text[256] = "refused a connection: its owner has closed it already";
 
 	if (r < 0)
-		snprintf(text, sizeof text, PEER_UNKNOWN_FORMAT, errno_words(r));
+		snprintf(text, sizeof text,
+			"refused a connection: the kernel does not tell whose it is: %s%s",
+			errno_words(r), access->is_elsewhere ? "" : peer_get_remedy(r));
 	tell_refusal(access, LOG_LEVEL_WARN, text);
 }
 
