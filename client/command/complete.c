@@ -51,8 +51,8 @@ static void offer_number(const char *typed, unsigned number, FILE *out)
 }
 
 /*
- * Prints the pids, names and ports of targets that begin with |typed|, one per line. Does not
- * wait for slow servers.
+ * Prints the pids, names and ports of targets that begin with |typed|, one per line. Waits for
+ * half a second at most for servers that do not answer.
  */
 static void complete_targets(const char *typed, FILE *out)
 {

@@ -263,7 +263,7 @@ static bool find_new(const struct targets *before, struct stock_watch *watch, co
 	bool is_found = false;
 
 	watch_stock(watch);
-	if (watch->n_searches ? targets_load_quickly(&now) : targets_load_announced(&now))
+	if (targets_load_again(&now, before, watch->n_searches > 0))
 		return false;
 	for (size_t i = 0; i < now.n && !is_found; i++) {
 		if (targets_contain(before, &now.v[i]) || is_stopped_stock(&now.v[i]) ||

@@ -62,15 +62,16 @@ struct targets {
  */
 int targets_load(struct targets *t);
 /*
- * Like targets_load(), but leaves out servers that do not answer within 500 ms, or within 50 ms if
- * they are stopped.
+ * Like targets_load(), but leaves out servers of proftap that do not answer within 550 ms, or
+ * within 50 ms if they are stopped.
  */
 int targets_load_quickly(struct targets *t);
 /*
- * Like targets_load_quickly(), for proftap's own servers only. It is cheap enough to be called
- * again and again.
+ * Like targets_load_quickly(), but does not ask the servers that were silent when |known| was
+ * loaded, so that it can be called again and again. Servers of JAX and TensorFlow are asked only if
+ * |has_stock|.
  */
-int targets_load_announced(struct targets *t);
+int targets_load_again(struct targets *t, const struct targets *known, bool has_stock);
 /* Asks only the servers of |pid|; a |pid| of 0 means all. */
 int targets_load_pid(struct targets *t, pid_t pid);
 void targets_deinit(struct targets *t);

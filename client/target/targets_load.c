@@ -193,6 +193,7 @@ struct target_search {
 	struct targets *found;
 	bool is_quick; /* the caller cannot wait for servers that are stopped */
 	pid_t only; /* the only process whose servers are asked; 0: all are */
+	const struct targets *known; /* its silent servers are not asked again; NULL: there are none */
 	struct questions questions; /* the questions under way */
 };
 
@@ -294,6 +295,14 @@ static int ask_server(struct target_search *s, const char *dir, long pid)
 	return r ? r : questions_ask(&s->questions, path);
 }
 
+static bool search_wants(const struct target_search *s, long pid)
+{
+	for (size_t i = 0; s->known && i < s->known->n_silent; i++)
+		if (s->known->silent[i] == pid)
+			return false;
+	return pid > 0 && pid <= INT32_MAX && (!s->only || pid == s->only);
+}
+
 static int ask_dir(struct target_search *s, const char *path, uid_t owner)
 {
 	_cleanup_closedir_ DIR *dir = NULL;
@@ -307,8 +316,7 @@ static int ask_dir(struct target_search *s, const char *path, uid_t owner)
 		char *end;
 		long pid = strtol(entry->d_name, &end, 10);
 
-		if (pid > 0 && pid <= INT32_MAX && strcmp(end, ".status") == 0 &&
-			(!s->only || pid == s->only))
+		if (search_wants(s, pid) && strcmp(end, ".status") == 0)
 			r = ask_server(s, path, pid);
 	}
 	return r;
@@ -465,12 +473,13 @@ static int load_announced(struct target_search *s)
 	return r;
 }
 
-static int load_targets(struct targets *t, bool is_quick, pid_t only, bool has_stock)
+/* Makes |t| the result of a search that is prepared but for |found|. 0 or -ENOMEM. */
+static int load_targets(struct targets *t, struct target_search s, bool has_stock)
 {
-	struct target_search s = {.found = t, .is_quick = is_quick, .only = only};
 	int r;
 
 	*t = (struct targets){.is_here = true};
+	s.found = t;
 	r = load_announced(&s);
 	if (r == 0 && has_stock)
 		r = find_stock(&s);
@@ -481,24 +490,25 @@ static int load_targets(struct targets *t, bool is_quick, pid_t only, bool has_s
 	return r;
 }
 
-int targets_load_announced(struct targets *t)
-{
-	return load_targets(t, true, 0, false);
-}
-
 int targets_load(struct targets *t)
 {
-	return load_targets(t, false, 0, true);
+	return load_targets(t, (struct target_search){.only = 0}, true);
 }
 
 int targets_load_pid(struct targets *t, pid_t pid)
 {
-	return load_targets(t, false, pid, true);
+	return load_targets(t, (struct target_search){.only = pid}, true);
 }
 
 int targets_load_quickly(struct targets *t)
 {
-	return load_targets(t, true, 0, true);
+	return load_targets(t, (struct target_search){.is_quick = true}, true);
+}
+
+int targets_load_again(struct targets *t, const struct targets *known, bool has_stock)
+{
+	return load_targets(
+		t, (struct target_search){.is_quick = true, .known = known}, has_stock);
 }
 
 void targets_deinit(struct targets *t)
