@@ -3,6 +3,7 @@
 """Tests proftap doctor TARGET on real programs: with a server and without, free and busy, stopped, of
 other users, in containers."""
 import os
+import pathlib
 import signal
 import shutil
 import subprocess
@@ -82,6 +83,12 @@ def a_program_without_a_server_gets_a_remedy(t):
     expect(found, "target_process", "yes")
 
 
+def await_program(program, folder):
+    """Waits until the process runs a program of the folder. The kernel sets its environment a little later than its file."""
+    proc = pathlib.Path(f"/proc/{program.pid}")
+    wait_until(lambda: os.readlink(proc / "exe").startswith(str(folder)) and (proc / "environ").read_bytes(), "the program to run")
+
+
 @test
 def the_remedy_has_the_programs_command_line(t):
     """The command names the link by which the file was started. If the program overwrote its command
@@ -97,17 +104,17 @@ def the_remedy_has_the_programs_command_line(t):
             (["zzz", "200"], f"proftap run -p 0 -- '{folder}/zzz' 200")):
         script = 'import os, sys; os.chdir(sys.argv[1]); os.execvp(sys.argv[2], sys.argv[2:])'
         program = t.keep(Process("a program", ["/usr/bin/python3", "-c", script, folder, *start], env))
-        wait_until(lambda program=program: os.readlink(f"/proc/{program.pid}/exe").startswith(str(folder)), "the program to run")
+        await_program(program, folder)
         expect(findings(t, str(program.pid), code=5), "target_library", "no", command)
     script = 'import os, sys; os.chdir(sys.argv[1]); os.execve(sys.argv[2], ["zzz", "200"], {"PATH": sys.argv[3]})'
     for path, directory in (("", folder), (":/bin", folder), ("/bin::/usr/bin", folder), ("/bin:", folder), (".", f"{folder}/."),
                             ("/bin:../its own", f"{folder}/../its own")):
         program = t.keep(Process("a program", ["/usr/bin/python3", "-c", script, folder, folder / "zzz", path]))
-        wait_until(lambda program=program: os.readlink(f"/proc/{program.pid}/exe").startswith(str(folder)), "the program to run")
+        await_program(program, folder)
         expect(findings(t, str(program.pid), code=5), "target_library", "no", f"proftap run -p 0 -- '{directory}/zzz' 200")
     title = 'import os, sys; os.execv(sys.argv[1], [sys.argv[1] + " *:6379", "300"])'
     program = t.keep(Process("titled", ["/usr/bin/python3", "-c", title, folder / "zzz"]))
-    wait_until(lambda: os.readlink(f"/proc/{program.pid}/exe") == str(folder / "zzz"), "the program to run")
+    await_program(program, folder)
     found = findings(t, str(program.pid), code=5)
     expect(found, "target_library", "no", None)
     equal(found["target_library"]["command"], None, "the command")
