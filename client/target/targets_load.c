@@ -193,7 +193,8 @@ struct target_search {
 	struct targets *found;
 	bool is_quick; /* the caller cannot wait for servers that are stopped */
 	pid_t only; /* the only process whose servers are asked; 0: all are */
-	const struct targets *known; /* its silent servers are not asked again; NULL: there are none */
+	const struct targets
+		*known; /* its silent servers are not asked again; NULL: there are none */
 	struct questions questions; /* the questions under way */
 };
 
@@ -507,8 +508,7 @@ int targets_load_quickly(struct targets *t)
 
 int targets_load_again(struct targets *t, const struct targets *known, bool has_stock)
 {
-	return load_targets(
-		t, (struct target_search){.is_quick = true, .known = known}, has_stock);
+	return load_targets(t, (struct target_search){.is_quick = true, .known = known}, has_stock);
 }
 
 void targets_deinit(struct targets *t)

@@ -25,9 +25,9 @@ int peer_find_uid(int fd, uid_t *uid);
 const char *peer_get_remedy(int r);
 
 /*
- * Like peer_find_uid(), but for a connection in another network namespace, that of the process |pid|, from
- * /proc/PID/net. sock_diag cannot ask there: it would find a connection of our own namespace with
- * the same numbers. |root| is "" or a test's fake root.
+ * Like peer_find_uid(), but for a connection in another network namespace, that of the process
+ * |pid|, from /proc/PID/net. sock_diag cannot ask there: it would find a connection of our own
+ * namespace with the same numbers. |root| is "" or a test's fake root.
  */
 int peer_table_find_uid(const char *root, pid_t pid, int fd, uid_t *uid);
 
