@@ -202,7 +202,7 @@ void check_gpu_plugin(const struct system *sys, const struct check *self, struct
 void check_target_gpu_plugin(const struct system *sys, const struct check *self, struct finding *f)
 {
 	struct cuda_mappings cuda;
-	struct mappings mappings;
+	struct proftap_mappings mappings;
 	char root[PATH_MAX];
 
 	(void)self;

@@ -10,7 +10,7 @@
 #include "client/doctor/gpu.h"
 #include "client/doctor/system.h"
 
-static void take_mapping(struct mappings *out, const char *line)
+static void take_mapping(struct proftap_mappings *out, const char *line)
 {
 	unsigned long begin;
 	unsigned long end;
@@ -27,7 +27,7 @@ static void take_mapping(struct mappings *out, const char *line)
 	}
 }
 
-void mappings_read(const struct system *sys, pid_t pid, struct mappings *out)
+void mappings_read(const struct system *sys, pid_t pid, struct proftap_mappings *out)
 {
 	char full[PATH_MAX];
 	char *line = NULL;

@@ -12,7 +12,7 @@
 
 struct system;
 
-struct mappings {
+struct proftap_mappings {
 	bool is_known; /* the mappings can be read, and there are some */
 	char library[256]; /* the path of libproftap; "": not mapped */
 	/* The size of the memory that the library shares with its server. */
@@ -21,7 +21,7 @@ struct mappings {
 };
 
 /* Reads proftap's mappings in a process from /proc/PID/maps. */
-void mappings_read(const struct system *sys, pid_t pid, struct mappings *out);
+void mappings_read(const struct system *sys, pid_t pid, struct proftap_mappings *out);
 
 /* --- CUDA ---------------------------------------------------------------------------------- */
 

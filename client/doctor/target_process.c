@@ -186,7 +186,8 @@ static void advise_run(const struct system *sys, struct finding *f)
 }
 
 /* Reads the mappings. False: they are not known, and |f| says so. */
-static bool read_mappings(const struct system *sys, struct mappings *mappings, struct finding *f)
+static bool read_mappings(
+	const struct system *sys, struct proftap_mappings *mappings, struct finding *f)
 {
 	if (!doctor_target_is_there(sys, f))
 		return false;
@@ -198,7 +199,7 @@ static bool read_mappings(const struct system *sys, struct mappings *mappings, s
 
 void check_target_library(const struct system *sys, const struct check *self, struct finding *f)
 {
-	struct mappings mappings;
+	struct proftap_mappings mappings;
 
 	(void)self;
 	if (!read_mappings(sys, &mappings, f))
@@ -215,7 +216,7 @@ void check_target_library(const struct system *sys, const struct check *self, st
 
 void check_target_rings(const struct system *sys, const struct check *self, struct finding *f)
 {
-	struct mappings mappings;
+	struct proftap_mappings mappings;
 
 	(void)self;
 	if (!read_mappings(sys, &mappings, f))
