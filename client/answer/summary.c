@@ -91,6 +91,8 @@ static void write_totals(const struct summary *s, FILE *out)
 		fprintf(out, " · instants %s", quantity_count(t->n_instants).text);
 	if (t->n_flow_marks)
 		fprintf(out, " · flow marks %s", quantity_count(t->n_flow_marks).text);
+	if (t->n_cpu_samples)
+		fprintf(out, " · CPU samples %s", quantity_count(t->n_cpu_samples).text);
 	fprintf(out, " · counters %s · steps %s · dropped %s", quantity_count(t->n_counters).text,
 		quantity_count(t->n_steps).text, quantity_count(t->n_dropped).text);
 }

@@ -386,7 +386,7 @@ START_TEST(json_escapes_and_has_stable_keys)
 	ck_assert_str_eq(write_report(report_write_json),
 		"{\"path\":\"runs/a.xplane.pb\",\"start_unix_ns\":null,\"duration_ns\":null,"
 		"\"hostnames\":[],\"reason\":null,\"totals\":{\"spans\":1,\"device_spans\":0,\"threads\":1,"
-		"\"async_spans\":0,\"instants\":0,\"flow_marks\":0,\"counters\":0,\"counter_samples\":0,\"steps\":0,\"dropped\":0,\"unfinished\":0},"
+		"\"async_spans\":0,\"instants\":0,\"flow_marks\":0,\"counters\":0,\"counter_samples\":0,\"cpu_samples\":0,\"steps\":0,\"dropped\":0,\"unfinished\":0},"
 		"\"errors\":[],\"warnings\":[],\"planes\":[{\"name\":\"/host:CPU\",\"id\":0,"
 		"\"process_name\":null,\"process_id\":7,\"lost\":{},\"windows\":[],\"threads\":[{\"id\":42,"
 		"\"name\":\"main\",\"n_spans\":1,\"n_instants\":0,\"n_flow_marks\":0,\"spans\":[{\"name\":\"say \\\"hi\\\\\\\"\\u000a?\","
@@ -397,7 +397,8 @@ START_TEST(json_escapes_and_has_stable_keys)
 		"\"busy_ns\":10,\"known_ns\":10,\"idle\":[]}],\"names\":[{\"name\":\"say \\\"hi\\\\\\\"\\u000a?\","
 		"\"count\":1,\"unfinished\":0,\"began_before\":0,\"whole\":1,\"total_ns\":10,\"self_ns\":10,\"min_ns\":10,"
 		"\"mean_ns\":10,\"p50_ns\":10,\"p90_ns\":10,\"p99_ns\":10,\"p999_ns\":10,\"max_ns\":10}],\"kernels\":[],\"derived_spans\":0,\"notes\":[],\"complete_since_ns\":null,"
-		"\"slow\":[],\"cpu_shares\":[],\"launches\":[]}\n");
+		"\"slow\":[],\"cpu_shares\":[],\"launches\":[],"
+		"\"cpu_samples\":{\"samples\":0,\"period_ns\":null,\"functions\":[],\"spans\":[]}}\n");
 }
 END_TEST
 

@@ -335,6 +335,8 @@ static int chrome_put_item(struct chrome *c, const struct item *item)
 		return put_instant(c, item);
 	case ITEM_SAMPLE:
 		return put_sample(c, item);
+	case ITEM_CPU_SAMPLE: /* no track of view->tracks has one */
+		break;
 	}
 	return 0;
 }

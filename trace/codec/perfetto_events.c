@@ -428,6 +428,7 @@ static int put_item(void *sequence, const struct item *item)
 	case ITEM_INSTANT:
 		return put_event(s, item, TYPE_INSTANT, 0);
 	case ITEM_SAMPLE:
+	case ITEM_CPU_SAMPLE: /* no track of view->tracks has one */
 		break;
 	}
 	return put_sample(s, item);

@@ -1,20 +1,24 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Pprof's profile.proto: a sample for each distinct stack of spans of a track, with the number of
- * its spans and their self time. Host, process and thread are labels. Samples are written track by
- * track, and refer by number to texts and functions that are written later, so that only one
- * track's distinct stacks are in memory.
- *
- * CPU samples do not exist yet. They would need two more sample_types, whose values are 0 in the
- * samples of spans.
+ * its spans and their self time, and for each distinct stack of functions in CPU samples, with
+ * their number and the processor time that they stand for. The values of the other kind are 0.
+ * Host, process and thread are labels, and so are the innermost span and the step of CPU samples.
+ * Samples are written track by track, and refer by number to texts and functions that are written
+ * later, so that only one track's distinct stacks are in memory.
  */
+#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/diag.h"
+#include "base/grow.h"
+#include "base/hash.h"
 #include "trace/codec/codec.h"
 #include "trace/codec/sink.h"
 #include "trace/codec/stack_tree.h"
+#include "trace/read/archive.h"
+#include "trace/read/enclosing_spans.h"
 #include "trace/read/view.h"
 #include "trace/saturate.h"
 #include "trace/xspace/pbwire.h"
@@ -36,12 +40,30 @@ enum profile_field {
 #define MAPPING_ID 1
 #define MESSAGE_BYTES (STACK_MAX_DEPTH * 5 + 512)
 
+/* CPU samples of a thread with one stack, innermost span and step. */
+struct sampled_stack {
+	uint32_t stack;
+	uint32_t span; /* name; NAMES_NONE: no span was open */
+	bool has_step;
+	int64_t step_num;
+	uint64_t n;
+};
+
+struct sampled_stacks {
+	struct sampled_stack *v;
+	size_t n;
+	size_t n_allocated;
+	struct hash_table table;
+};
+
 struct pprof {
 	const struct view *view;
 	struct sink *sink;
 	struct codec_result *result;
 	struct stack_tree tree;
 	bool *is_used; /* by a name's index: a sample refers to it */
+	struct sampled_stacks sampled; /* of the thread that is being read */
+	struct enclosing_spans spans; /* of that thread */
 };
 
 /* --- the string table ---------------------------------------------------------------------- */
@@ -62,6 +84,10 @@ enum pprof_text {
 	TEXT_THREAD,
 	TEXT_TID,
 	TEXT_DEVICE,
+	TEXT_SAMPLES,
+	TEXT_CPU,
+	TEXT_SPAN,
+	TEXT_STEP,
 	TEXT_PRODUCER,
 	N_TEXTS,
 };
@@ -78,6 +104,10 @@ static const char *const pprof_texts[N_TEXTS] = {
 	[TEXT_THREAD] = "thread",
 	[TEXT_TID] = "tid",
 	[TEXT_DEVICE] = "device",
+	[TEXT_SAMPLES] = "samples",
+	[TEXT_CPU] = "cpu",
+	[TEXT_SPAN] = "span",
+	[TEXT_STEP] = "step",
 	[TEXT_PRODUCER] = ("made by proftap " PACKAGE_VERSION),
 };
 
@@ -93,12 +123,27 @@ static uint64_t pprof_text_of_process(const struct view *v, uint32_t process)
 
 static uint64_t pprof_text_of_track(const struct view *v, const struct view_track *track)
 {
-	return pprof_text_of_process(v, 0) + v->n_processes + (uint64_t)(track - v->tracks);
+	uint64_t first = pprof_text_of_process(v, 0) + v->n_processes;
+
+	return track->kind == TRACK_SAMPLES ? first + v->n_tracks + (uint64_t)(track - v->samples)
+					    : first + (uint64_t)(track - v->tracks);
 }
 
 static uint64_t pprof_text_of_name(const struct view *v, uint32_t name)
 {
-	return pprof_text_of_process(v, 0) + v->n_processes + v->n_tracks + name;
+	return pprof_text_of_process(v, 0) + v->n_processes + v->n_tracks + v->n_samples + name;
+}
+
+/* |text| is an index into the texts of the view's stacks. */
+static uint64_t pprof_text_of_stacks(const struct view *v, uint32_t text)
+{
+	return pprof_text_of_name(v, v->names.n_texts) + text;
+}
+
+/* The locations and functions of frames come behind those of names. */
+static uint64_t pprof_location_of_frame(const struct view *v, uint32_t frame)
+{
+	return (uint64_t)v->names.n_texts + 1 + frame;
 }
 
 /* --- messages of protobuf ------------------------------------------------------------------ */
@@ -150,7 +195,9 @@ static uint8_t *put_labels(const struct pprof *p, uint8_t *at, const struct view
 	const struct view_process *process = view_get_origin(p->view, track);
 
 	at = put_label(at, TEXT_HOST, 2, pprof_text_of_host(process->host));
-	at = put_label(at, TEXT_PROCESS, 2, pprof_text_of_process(p->view, track->process));
+	/* A grouping leaves CPU samples where they were. */
+	if (track->kind != TRACK_SAMPLES || !view_is_grouped(p->view))
+		at = put_label(at, TEXT_PROCESS, 2, pprof_text_of_process(p->view, track->process));
 	at = put_label(at, TEXT_THREAD, 2, pprof_text_of_track(p->view, track));
 	if (process->is_real)
 		at = put_label(at, TEXT_PID, 3, (uint64_t)process->pid);
@@ -183,6 +230,8 @@ static void put_sample(struct pprof *p, const struct view_track *track, size_t n
 
 	at = pb_put_uint(at, 2, p->tree.nodes[node].n_spans);
 	at = pb_put_uint(at, 2, (uint64_t)p->tree.nodes[node].self_ns);
+	if (p->view->n_samples)
+		at = pb_put_uint(pb_put_uint(at, 2, 0), 2, 0);
 	at = put_labels(p, at, track);
 	put_message(p, PROFILE_SAMPLE, message, at);
 	p->result->n_items += p->tree.nodes[node].n_spans;
@@ -194,6 +243,96 @@ static int put_track(struct pprof *p, const struct view_track *track, struct dia
 
 	for (size_t i = 1; r == 0 && i < p->tree.n_nodes; i++)
 		put_sample(p, track, i);
+	return r ? r : p->sink->error;
+}
+
+/* --- CPU samples --------------------------------------------------------------------------- */
+
+static bool sampled_stacks_are_equal(const struct sampled_stack *a, const struct sampled_stack *b)
+{
+	return a->stack == b->stack && a->span == b->span && a->has_step == b->has_step &&
+	       a->step_num == b->step_num;
+}
+
+static struct sampled_stack *take_sampled(
+	struct sampled_stacks *s, const struct sampled_stack *wanted)
+{
+	const struct hash_seed *seed = hash_seed();
+	uint64_t sum = hash_mix(seed, seed->start, (uint64_t)wanted->stack << 32 | wanted->span);
+	uint32_t hash = hash_end(seed, hash_mix(seed, sum, (uint64_t)wanted->step_num));
+	struct hash_slot *slot;
+
+	if (hash_table_make_room(&s->table) || grow(&s->v, &s->n_allocated, s->n + 1))
+		return NULL;
+	slot = hash_table_first(&s->table, hash);
+	while (slot->number &&
+		!(slot->hash == hash && sampled_stacks_are_equal(&s->v[slot->number - 1], wanted)))
+		slot = hash_table_next(&s->table, slot);
+	if (slot->number)
+		return &s->v[slot->number - 1];
+	hash_table_add(&s->table, slot, hash);
+	s->v[s->n] = *wanted;
+	return &s->v[s->n++];
+}
+
+static int count_cpu_sample(void *context, const struct item *item)
+{
+	struct pprof *p = context;
+	struct sampled_stack wanted = {.stack = item->stack, .span = NAMES_NONE};
+	struct sampled_stack *found;
+	int r = enclosing_spans_move(&p->spans, item->start_ns);
+
+	if (r || item->stack == STACKS_NONE)
+		return r;
+	for (size_t i = 0; i < p->spans.n; i++) {
+		wanted.span = p->spans.v[i].name;
+		if (p->spans.v[i].is_step) {
+			wanted.has_step = true;
+			wanted.step_num = p->spans.v[i].step_num;
+		}
+	}
+	found = take_sampled(&p->sampled, &wanted);
+	if (!found)
+		return -ENOMEM;
+	found->n++;
+	return 0;
+}
+
+static void put_sampled_stack(
+	struct pprof *p, const struct view_track *track, const struct sampled_stack *s)
+{
+	const struct stacks *stacks = &p->view->stacks;
+	int64_t period_ns = archive_plane_find_int(track->plane, "ptap_sample_period_ns");
+	uint8_t message[MESSAGE_BYTES];
+	uint8_t *at = message;
+
+	for (uint32_t i = s->stack; i != STACKS_NONE; i = stacks->v[i].callers)
+		at = pb_put_uint(at, 1, pprof_location_of_frame(p->view, stacks->v[i].frame));
+	at = pb_put_uint(pb_put_uint(at, 2, 0), 2, 0);
+	at = pb_put_uint(at, 2, s->n);
+	at = pb_put_uint(at, 2, s->n * (uint64_t)(period_ns > 0 ? period_ns : 0));
+	at = put_labels(p, at, track);
+	if (s->span != NAMES_NONE) {
+		p->is_used[s->span] = true;
+		at = put_label(at, TEXT_SPAN, 2, pprof_text_of_name(p->view, s->span));
+	}
+	if (s->has_step)
+		at = put_label(at, TEXT_STEP, 3, (uint64_t)s->step_num);
+	put_message(p, PROFILE_SAMPLE, message, at);
+	p->result->n_items += s->n;
+}
+
+static int put_sampled_track(struct pprof *p, const struct view_track *track, struct diag *d)
+{
+	int r = enclosing_spans_begin(&p->spans, p->view, track, d);
+
+	if (!r)
+		r = cursor_read(p->view, track, count_cpu_sample, p, d);
+	enclosing_spans_end(&p->spans);
+	for (size_t i = 0; i < p->sampled.n && !r; i++)
+		put_sampled_stack(p, track, &p->sampled.v[i]);
+	p->sampled.n = 0;
+	hash_table_clear(&p->sampled.table);
 	return r ? r : p->sink->error;
 }
 
@@ -242,6 +381,39 @@ static void put_location(struct pprof *p, uint32_t name)
 	put_message(p, PROFILE_LOCATION, message, at + n);
 }
 
+/* The addresses of frames are offsets in the file. Mapping 1 is that of the spans. */
+static void put_stack_mapping(struct pprof *p, size_t i)
+{
+	const struct stack_mapping *m = &p->view->stacks.mappings[i];
+	uint8_t message[10 * PB_VARINT_MAX_BYTES];
+	uint8_t *at = pb_put_uint(message, 1, MAPPING_ID + 1 + i);
+
+	at = pb_put_uint(at, 3, INT64_MAX);
+	at = pb_put_uint(at, 5, pprof_text_of_stacks(p->view, m->path));
+	at = pb_put_uint(at, 6, pprof_text_of_stacks(p->view, m->build_id));
+	put_message(p, PROFILE_MAPPING, message, pb_put_uint(at, 7, 1));
+}
+
+static void put_frame(struct pprof *p, uint32_t i)
+{
+	const struct stack_frame *f = &p->view->stacks.frames[i];
+	uint64_t id = pprof_location_of_frame(p->view, i);
+	uint8_t message[10 * PB_VARINT_MAX_BYTES];
+	uint8_t *at = pb_put_uint(message, 1, id);
+	uint8_t *length;
+
+	if (f->mapping != STACKS_NONE)
+		at = pb_put_uint(at, 2, (uint64_t)MAPPING_ID + 1 + f->mapping);
+	at = pb_put_uint(at, 3, f->address);
+	length = pb_put_varint(at, PB_TAG(4, PB_LEN));
+	at = pb_put_length_before(length, pb_put_uint(length + 1, 1, id));
+	put_message(p, PROFILE_LOCATION, message, at);
+	at = pb_put_uint(message, 1, id);
+	at = pb_put_uint(at, 2, pprof_text_of_stacks(p->view, f->function));
+	at = pb_put_uint(at, 3, pprof_text_of_stacks(p->view, f->raw_function));
+	put_message(p, PROFILE_FUNCTION, message, at);
+}
+
 static void put_string_table(struct pprof *p)
 {
 	const struct view *v = p->view;
@@ -254,8 +426,12 @@ static void put_string_table(struct pprof *p)
 		put_string(p, v->processes[i].name);
 	for (size_t i = 0; i < v->n_tracks; i++)
 		put_string(p, v->tracks[i].name);
+	for (size_t i = 0; i < v->n_samples; i++)
+		put_string(p, v->samples[i].name);
 	for (uint32_t i = 0; i < v->names.n_texts; i++)
 		put_string(p, p->is_used[i] ? v->names.texts[i] : "");
+	for (uint32_t i = 0; i < v->stacks.texts.n_texts; i++)
+		put_string(p, v->stacks.texts.texts[i]);
 }
 
 static void put_times(struct pprof *p)
@@ -276,10 +452,14 @@ static void put_rest(struct pprof *p)
 		put_location(p, i);
 		put_function(p, i);
 	}
+	for (size_t i = 0; i < p->view->stacks.n_mappings; i++)
+		put_stack_mapping(p, i);
+	for (uint32_t i = 0; i < p->view->stacks.n_frames; i++)
+		put_frame(p, i);
 	put_string_table(p);
 	put_times(p);
 	put_number(p, PROFILE_COMMENT, TEXT_PRODUCER);
-	put_number(p, PROFILE_DEFAULT_SAMPLE_TYPE, TEXT_TIME);
+	put_number(p, PROFILE_DEFAULT_SAMPLE_TYPE, p->view->n_samples ? TEXT_CPU : TEXT_TIME);
 }
 
 /* --- the file ------------------------------------------------------------------------------ */
@@ -290,8 +470,14 @@ static int pprof_write_all(struct pprof *p, struct diag *d)
 
 	put_sample_type(p, TEXT_SPANS, TEXT_COUNT);
 	put_sample_type(p, TEXT_TIME, TEXT_NANOSECONDS);
+	if (p->view->n_samples) {
+		put_sample_type(p, TEXT_SAMPLES, TEXT_COUNT);
+		put_sample_type(p, TEXT_CPU, TEXT_NANOSECONDS);
+	}
 	for (size_t i = 0; i < p->view->n_tracks && r == 0; i++)
 		r = put_track(p, &p->view->tracks[i], d);
+	for (size_t i = 0; i < p->view->n_samples && r == 0; i++)
+		r = put_sampled_track(p, &p->view->samples[i], d);
 	put_rest(p);
 	stack_tree_lose(&p->tree, p->result);
 	return r;
@@ -307,6 +493,8 @@ static int write_pprof(const struct view *v, const struct codec_options *options
 	p.is_used = calloc((size_t)v->names.n_texts + 1, sizeof *p.is_used);
 	r = p.is_used ? pprof_write_all(&p, d) : -ENOMEM;
 	stack_tree_deinit(&p.tree);
+	free(p.sampled.v);
+	hash_table_deinit(&p.sampled.table);
 	free(p.is_used);
 	return r;
 }
@@ -315,6 +503,6 @@ const struct codec codec_pprof = {
 	.name = "pprof",
 	.suffix = ".pprof",
 	.plain_suffix = ".pprof.pb",
-	.help = "stacks of spans with count and self time in ns, for pprof and speedscope.app",
+	.help = "stacks of spans and CPU samples with counts and times in ns, for pprof",
 	.write = write_pprof,
 };

@@ -4,14 +4,18 @@
  * describes its tables.
  */
 #include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 
+#include "base/cleanup.h"
 #include "base/diag.h"
 #include "trace/codec/codec.h"
 #include "trace/codec/sqlite_rows.h"
 #include "trace/read/archive.h"
 #include "trace/read/cursor.h"
+#include "trace/read/enclosing_spans.h"
 #include "trace/read/lanes.h"
 #include "trace/read/view.h"
 
@@ -28,8 +32,10 @@ struct database {
 	struct sqlite_rows rows;
 	struct names keys; /* keys of arguments; their index is the id */
 	int64_t n_events; /* also the id of the last event */
-	int64_t n_samples;
-	size_t track; /* index of the track that is being read */
+	int64_t n_samples; /* of counters */
+	int64_t n_cpu_samples;
+	size_t track; /* index of the track that is being read; the id of its row */
+	int64_t period_ns; /* of the CPU samples that are being read */
 	struct track_spans spans;
 };
 
@@ -103,6 +109,7 @@ static void put_thread(struct sqlite_rows *r, const struct view_track *t, size_t
 		[TRACK_STREAM] = "stream",
 		[TRACK_ASYNC] = "async",
 		[TRACK_COUNTERS] = "counters",
+		[TRACK_SAMPLES] = "thread",
 	};
 
 	sqlite_row_begin(r, TABLE_THREADS);
@@ -269,6 +276,65 @@ static void put_sample(struct database *b, const struct item *item)
 		put_value(b, item, &item->args[i]);
 }
 
+/* --- CPU samples --------------------------------------------------------------------------- */
+
+/* The functions from the outermost, separated by semicolons; NULL: memory ran out. */
+static char *join_functions(const struct stacks *s, uint32_t stack)
+{
+	uint32_t path[STACKS_MAX_DEPTH];
+	size_t n = 0;
+	char *text = NULL;
+	size_t n_bytes;
+	FILE *out = open_memstream(&text, &n_bytes);
+
+	for (; stack != STACKS_NONE && n < STACKS_MAX_DEPTH; stack = s->v[stack].callers)
+		path[n++] = stack;
+	while (out && n > 0) {
+		fputs(stacks_get_function(s, path[--n]), out);
+		if (n)
+			fputc(';', out);
+	}
+	if (out && fclose(out) == 0)
+		return text;
+	free(text);
+	return NULL;
+}
+
+static int put_cpu_sample(void *database, const struct item *item)
+{
+	struct database *b = database;
+	_cleanup_free_ char *stack = join_functions(&b->view->stacks, item->stack);
+
+	if (!stack)
+		return -ENOMEM;
+	sqlite_row_begin(&b->rows, TABLE_SAMPLES);
+	sqlite_row_int(&b->rows, ++b->n_cpu_samples);
+	sqlite_row_int(&b->rows, (int64_t)b->track);
+	sqlite_row_int(&b->rows, item->start_ns);
+	sqlite_row_int(&b->rows, b->period_ns);
+	sqlite_row_text(&b->rows, stack);
+	sqlite_row_end(&b->rows);
+	b->result->n_items++;
+	return b->rows.error;
+}
+
+/* A thread without spans gets a row of its own, behind those of the tracks. */
+static int put_samples(struct database *b, size_t i, struct diag *d)
+{
+	const struct view_track *samples = &b->view->samples[i];
+	const struct view_track *thread = view_find_sampled_thread(b->view, samples);
+
+	b->track = thread ? (size_t)(thread - b->view->tracks) : b->view->n_tracks + i;
+	b->period_ns = archive_plane_find_int(samples->plane, "ptap_sample_period_ns");
+	if (!thread && view_is_grouped(b->view)) {
+		codec_lose(b->result, "CPU samples of threads without spans", samples->n_events);
+		return 0;
+	}
+	if (!thread)
+		put_thread(&b->rows, samples, b->track);
+	return cursor_read(b->view, samples, put_cpu_sample, b, d);
+}
+
 /* --- the database -------------------------------------------------------------------------- */
 
 static int put_item(void *database, const struct item *item)
@@ -303,6 +369,8 @@ static int fill_database(struct database *b, struct diag *d)
 	sqlite_put_facts(&b->rows, b->view);
 	for (size_t i = 0; i < b->view->n_tracks && r == 0; i++)
 		r = put_track(b, i, d);
+	for (size_t i = 0; i < b->view->n_samples && r == 0; i++)
+		r = put_samples(b, i, d);
 	sqlite_put_names(&b->rows, TABLE_KEYS, &b->keys);
 	return r ? r : sqlite_rows_finish(&b->rows);
 }

@@ -101,6 +101,7 @@ static const char *const inserts[N_TABLES] = {
 	[TABLE_STEPS] = "INSERT INTO steps VALUES(?,?)",
 	[TABLE_FLOWS] = "INSERT INTO flows VALUES(?,?,?)",
 	[TABLE_COUNTERS] = "INSERT INTO counters VALUES(?,?,?,?,?,?)",
+	[TABLE_SAMPLES] = "INSERT INTO samples VALUES(?,?,?,?,?)",
 	[TABLE_LOSS] = "INSERT INTO loss VALUES(?,?,?)",
 	[TABLE_WARNINGS] = "INSERT INTO warnings VALUES(?,?,?)",
 };

@@ -116,6 +116,10 @@ struct space {
 #define PLANE_HOST "/host:CPU"
 #define PLANE_ENVIRONMENT "Task Environment"
 #define PLANE_MACHINE "/host:CPU machine" /* counters of the machine, from its host daemon */
+/* Ends the name of a plane with CPU samples, which begins like PLANE_HOST. */
+#define PLANE_SAMPLES_SUFFIX " samples"
+#define PLANE_STACKS \
+	"ptap_stacks" /* stat of such a plane: its stacks (trace/xspace/stack_profile.h) */
 /*
  * Marks a file as one part of a capture that was split. The plane has no lines, but the stats id,
  * number and n_parts.
@@ -235,6 +239,16 @@ const char *plane_find_text(const struct plane *plane, const char *name);
  * the device's work.
  */
 #define PLANE_BESIDE_DEVICE "/device:CUSTOM:GPU:"
+
+/* True for the planes of docs/internals/samples.md. */
+static inline bool plane_name_is_samples(const char *name)
+{
+	size_t n = strlen(name);
+
+	return strncmp(name, PLANE_HOST, strlen(PLANE_HOST)) == 0 &&
+	       n > strlen(PLANE_SAMPLES_SUFFIX) &&
+	       strcmp(name + n - strlen(PLANE_SAMPLES_SUFFIX), PLANE_SAMPLES_SUFFIX) == 0;
+}
 
 /* "/device:" begins the names that XLA and proftap use, "#Chip" those of older TPUs. */
 static inline bool plane_name_is_device(const char *name)

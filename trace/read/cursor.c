@@ -18,6 +18,7 @@
 #include "trace/read/order.h"
 #include "trace/read/selection.h"
 #include "trace/read/view.h"
+#include "trace/read/view_tracks.h"
 #include "trace/saturate.h"
 
 #define ITEMS_PER_STOP_CHECK 1024
@@ -398,13 +399,26 @@ static void item_set_kind(
 	item->step_num = (int64_t)m->value[ROLE_STEP_NUM];
 	if (c->track->kind == TRACK_COUNTERS)
 		item->kind = ITEM_SAMPLE;
+	else if (c->track->kind == TRACK_SAMPLES)
+		item->kind = ITEM_CPU_SAMPLE;
 	else if (has_duration || item->is_step || item->is_unfinished ||
 		 c->track->kind != TRACK_THREAD)
 		item->kind = ITEM_SPAN;
 	else
 		item->kind = ITEM_INSTANT;
-	if (item->kind == ITEM_SAMPLE)
+	if (item->kind == ITEM_SAMPLE || item->kind == ITEM_CPU_SAMPLE)
 		item->duration_ns = 0;
+}
+
+/* Reads the number of a CPU sample's stack from its stats. */
+static uint32_t find_stack(const struct cursor *c, const struct cursor_source *from)
+{
+	uint32_t key = names_find(&from->plane->stat_names, "stack");
+
+	for (size_t i = 0; i < from->stats.n; i++)
+		if (from->stats.v[i].key == key)
+			return view_find_stack(c->view, from->plane, from->stats.v[i].value.u64);
+	return STACKS_NONE;
 }
 
 /* --- arguments ----------------------------------------------------------------------------- */
@@ -479,10 +493,13 @@ static int cursor_make_item(struct cursor *c, const struct cursor_source *from, 
 		.name = name ? c->host->names[name->name] : c->host->unknown,
 		.start_ns = add_saturated(e->start_ns, c->shift_ns),
 		.duration_ns = e->duration_ns,
+		.stack = STACKS_NONE,
 	};
 	if (!c->skips_stats && item_add_all_stats(c, from, name, &marks, item))
 		return -ENOMEM;
 	item_set_kind(c, &marks, e->has_duration, item);
+	if (item->kind == ITEM_CPU_SAMPLE)
+		item->stack = find_stack(c, from);
 	if (marks.seen) {
 		item_set_flows(c, &marks, item);
 		flow_uses_apply(c->view, c->track, item);

@@ -34,6 +34,7 @@ enum item_kind {
 	ITEM_SPAN, /* has a duration, which may be 0, or is a step, or has no end */
 	ITEM_INSTANT, /* a point in time; may be the end of a flow */
 	ITEM_SAMPLE, /* a sample of the counter |name|; its value is args[0], if there is one */
+	ITEM_CPU_SAMPLE, /* the thread ran, with the stack |stack|; |name| is the function */
 };
 
 /* An argument that the program gave to an event. Valid until the next cursor_next(). */
@@ -60,6 +61,7 @@ struct item {
 	bool is_started_before; /* began before the recording or the selected time: cut there */
 	bool is_step;
 	int64_t step_num; /* valid if is_step */
+	uint32_t stack; /* of a CPU sample: number in the view's stacks; STACKS_NONE: unknown */
 	uint64_t flow_out; /* id of the flow that leaves here, unique in the view; 0: none */
 	uint64_t flow_in; /* id of the flow that arrives here */
 	/* Without hidden stats; the arguments that all events of its name share come last */

@@ -106,7 +106,7 @@ static void outline_take_event(const struct archive_plane *plane, const struct a
 
 	if (line->is_counters)
 		count_sample(reading, plane, event);
-	else
+	else if (!plane_name_is_samples(plane->name))
 		count_event(reading, event, marks);
 }
 
@@ -120,7 +120,9 @@ static void outline_end_line(
 	o->n_events += line->n_events;
 	if (line->end_ns > o->length.last_ns)
 		o->length.last_ns = line->end_ns;
-	if (line->is_async) {
+	if (plane_name_is_samples(plane->name)) {
+		o->totals.n_cpu_samples += line->n_events;
+	} else if (line->is_async) {
 		o->totals.n_asyncs += line->n_events;
 	} else if (!line->is_counters) {
 		o->totals.n_threads++;

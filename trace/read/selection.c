@@ -568,7 +568,9 @@ bool selection_has_item(const struct view *view, const struct view_track *track,
 		return false;
 	if (item->kind == ITEM_SPAN && item->duration_ns < s->min_duration_ns)
 		return false;
-	if (view->selected.names && !view->selected.names[item->name])
+	/* Patterns of names are for annotations, not for functions. */
+	if (view->selected.names && item->kind != ITEM_CPU_SAMPLE &&
+		!view->selected.names[item->name])
 		return false;
 	return item_is_in_iteration(view, track, item, nth);
 }

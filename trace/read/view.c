@@ -275,7 +275,8 @@ static int view_fill(struct view *v, const struct view_options *o, struct diag *
 {
 	int r;
 
-	if (add_hosts(v) || align_hosts(v, o) || note_left_out(v) || view_add_tracks(v))
+	if (add_hosts(v) || align_hosts(v, o) || note_left_out(v) || view_add_tracks(v) ||
+		view_add_stacks(v))
 		return -ENOMEM;
 	v->origins = v->processes;
 	v->n_origins = v->n_processes;
@@ -326,6 +327,15 @@ int view_open(struct archive **archives, size_t n_archives, const struct view_op
 	return 0;
 }
 
+static void free_tracks(struct view_track *tracks, size_t n)
+{
+	for (size_t i = 0; i < n; i++) {
+		free(tracks[i].name);
+		free(tracks[i].origin_name);
+	}
+	free(tracks);
+}
+
 static void free_processes(struct view_process *p, size_t n)
 {
 	for (size_t i = 0; i < n; i++)
@@ -347,11 +357,12 @@ struct view *view_free(struct view *v)
 	if (v->origins != v->processes)
 		free_processes(v->origins, v->n_origins);
 	selected_deinit(&v->selected);
-	for (size_t i = 0; i < v->n_tracks; i++) {
-		free(v->tracks[i].name);
-		free(v->tracks[i].origin_name);
-	}
-	free(v->tracks);
+	free_tracks(v->tracks, v->n_tracks);
+	free_tracks(v->samples, v->n_samples);
+	for (size_t i = 0; i < v->n_profiles; i++)
+		free(v->profiles[i].numbers);
+	free(v->profiles);
+	stacks_deinit(&v->stacks);
 	free_archives(v->archives, v->n_archives);
 	free(v->archives);
 	names_deinit(&v->names);

@@ -22,6 +22,7 @@
 #include <stdint.h>
 
 #include "trace/model/names.h"
+#include "trace/model/stacks.h"
 #include "trace/read/flow_uses.h"
 #include "trace/read/selection.h"
 
@@ -72,6 +73,7 @@ enum track_kind {
 	TRACK_STREAM, /* kernels and copies of a device; may overlap */
 	TRACK_ASYNC, /* async spans; overlap */
 	TRACK_COUNTERS, /* samples of any number of series */
+	TRACK_SAMPLES, /* CPU samples of a thread; only in view.samples */
 };
 
 struct view_track {
@@ -96,6 +98,13 @@ struct view_track {
 	/* The plane and the line of the thread's first track, which may be this one. */
 	const struct archive_plane *row_plane;
 	const struct archive_line *row_line;
+};
+
+/* The stacks of one plane with samples. */
+struct view_profile {
+	const struct archive_plane *plane;
+	uint32_t *numbers; /* for each stack of the plane its number in the view */
+	size_t n;
 };
 
 /* How the times of several archives are aligned. */
@@ -133,6 +142,14 @@ struct view {
 	struct view_track *tracks; /* in the order of their processes */
 	size_t n_tracks;
 	size_t n_tracks_allocated;
+	/* CPU samples, a track for each thread that has some. |is_derived| is not set */
+	struct view_track *samples;
+	size_t n_samples;
+	size_t n_samples_allocated;
+	struct stacks stacks; /* the stacks of all samples; items refer to them by number */
+	struct view_profile *profiles;
+	size_t n_profiles;
+	size_t n_profiles_allocated;
 	int64_t epoch_ns; /* Unix time of the view's 0; 0: not known */
 	int64_t first_ns; /* earliest start of all events, before any selection; 0 without events */
 	int64_t end_ns; /* latest end */

@@ -246,9 +246,11 @@ static bool line_is_derived(const struct archive_plane *plane, const struct arch
 
 /* --- tracks -------------------------------------------------------------------------------- */
 
-static enum track_kind find_track_kind(
-	const struct view_process *p, const struct archive_line *line)
+static enum track_kind find_track_kind(const struct view_process *p,
+	const struct archive_plane *plane, const struct archive_line *line)
 {
+	if (plane_name_is_samples(plane->name))
+		return TRACK_SAMPLES;
 	if (line->is_counters)
 		return TRACK_COUNTERS;
 	if (p->is_device)
@@ -256,11 +258,27 @@ static enum track_kind find_track_kind(
 	return line->is_async ? TRACK_ASYNC : TRACK_THREAD;
 }
 
+/* Adds the track to the view's tracks, or to its samples. */
+static int put_track(struct view *v, const struct view_track *t)
+{
+	if (t->kind == TRACK_SAMPLES) {
+		if (grow(&v->samples, &v->n_samples_allocated, v->n_samples + 1))
+			return -ENOMEM;
+		v->samples[v->n_samples++] = *t;
+		return 0;
+	}
+	if (grow(&v->tracks, &v->n_tracks_allocated, v->n_tracks + 1))
+		return -ENOMEM;
+	v->tracks[v->n_tracks++] = *t;
+	return 0;
+}
+
 static int add_track(struct view *v, uint32_t process, const struct archive_plane *plane,
 	const struct archive_line *line)
 {
 	const struct view_process *p = &v->processes[process];
-	struct view_track t = {.kind = find_track_kind(p, line), .plane = plane, .line = line};
+	struct view_track t = {
+		.kind = find_track_kind(p, plane, line), .plane = plane, .line = line};
 
 	t.row_plane = plane;
 	t.row_line = line;
@@ -271,15 +289,17 @@ static int add_track(struct view *v, uint32_t process, const struct archive_plan
 	t.is_derived =
 		(t.kind == TRACK_THREAD || t.kind == TRACK_STREAM) && line_is_derived(plane, line);
 	t.tid = line->id;
-	t.is_real = t.kind == TRACK_THREAD && p->is_real && t.tid > 0 && t.tid <= MAX_REAL;
+	t.origin_tid = t.tid;
+	t.is_real = (t.kind == TRACK_THREAD || t.kind == TRACK_SAMPLES) && p->is_real &&
+		    t.tid > 0 && t.tid <= MAX_REAL;
+	t.is_origin_real = t.is_real;
 	t.name = strdup(line->name[0] ? line->name : "(unnamed)");
 	t.origin_name = t.name ? strdup(t.name) : NULL;
-	if (!t.origin_name || grow(&v->tracks, &v->n_tracks_allocated, v->n_tracks + 1)) {
+	if (!t.origin_name || put_track(v, &t)) {
 		free(t.name);
 		free(t.origin_name);
 		return -ENOMEM;
 	}
-	v->tracks[v->n_tracks++] = t;
 	return 0;
 }
 

@@ -14,6 +14,13 @@ int view_add_tracks(struct view *v);
 /* Returns the pid of the plane's process; 0: it has none. |plane| may be NULL. */
 int64_t archive_plane_find_pid(const struct archive_plane *plane);
 
+/* --- stacks of samples ------------------------------------------------------------------------ */
+
+/* Reads the stacks of all planes with CPU samples. 0 or -ENOMEM. */
+int view_add_stacks(struct view *v);
+/* Returns the view's number of the stack |number| of |plane|; STACKS_NONE: the plane has none. */
+uint32_t view_find_stack(const struct view *v, const struct archive_plane *plane, uint64_t number);
+
 /* --- threads that two servers recorded -------------------------------------------------------- */
 
 /*

@@ -243,6 +243,8 @@ int digest_read_track(struct digest *g, const struct view_track *track, struct d
 		return cursor_read(g->view, track, read_async_item, &reading, d);
 	case TRACK_COUNTERS:
 		return cursor_read(g->view, track, read_sample, &reading, d);
+	case TRACK_SAMPLES: /* view->tracks has none */
+		break;
 	}
 	return 0;
 }

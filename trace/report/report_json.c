@@ -11,6 +11,7 @@
 #include "trace/report/death.h"
 #include "trace/report/digest.h"
 #include "trace/report/facts.h"
+#include "trace/report/functions.h"
 #include "trace/report/launches.h"
 #include "trace/report/output.h"
 #include "trace/report/report.h"
@@ -111,6 +112,56 @@ static void report_json_put_launches(struct report_json *w, const struct launche
 		json_end_object(&w->j);
 	}
 	json_end_list(&w->j);
+}
+
+/* Writes "functions". */
+static void put_functions(struct report_json *w, const struct functions *f)
+{
+	const struct names *texts = &w->digest->view->stacks.texts;
+
+	json_begin_list(&w->j, "functions");
+	for (size_t i = 0; i < report_json_count_shown(w, f->n); i++) {
+		json_begin_object(&w->j, NULL);
+		json_text(&w->j, "name", names_get(texts, f->v[i].function));
+		json_uint(&w->j, "self_samples", f->v[i].n_self);
+		json_uint(&w->j, "total_samples", f->v[i].n_total);
+		json_end_object(&w->j);
+	}
+	json_end_list(&w->j);
+}
+
+static void put_functions_of_span(struct report_json *w, const struct span_functions *span)
+{
+	json_begin_object(&w->j, NULL);
+	json_text(&w->j, "name", report_json_get_name(w, span->name));
+	json_uint(&w->j, "samples", span->n_samples);
+	json_begin_list(&w->j, "functions");
+	for (size_t i = 0; i < report_json_count_shown(w, span->n); i++) {
+		json_begin_object(&w->j, NULL);
+		json_text(&w->j, "name",
+			names_get(&w->digest->view->stacks.texts, span->v[i].function));
+		json_uint(&w->j, "self_samples", span->v[i].n_self);
+		json_end_object(&w->j);
+	}
+	json_end_list(&w->j);
+	json_end_object(&w->j);
+}
+
+/* Writes "cpu_samples", an object. */
+static void report_json_put_samples(struct report_json *w, const struct functions *f)
+{
+	json_begin_object(&w->j, "cpu_samples");
+	json_uint(&w->j, "samples", f->n_samples);
+	if (f->period_ns)
+		json_int(&w->j, "period_ns", f->period_ns);
+	else
+		json_nothing(&w->j, "period_ns");
+	put_functions(w, f);
+	json_begin_list(&w->j, "spans");
+	for (size_t i = 0; i < report_json_count_shown(w, f->n_spans); i++)
+		put_functions_of_span(w, &f->spans[i]);
+	json_end_list(&w->j);
+	json_end_object(&w->j);
 }
 
 /* --- busy ---------------------------------------------------------------------------------- */
@@ -226,12 +277,16 @@ int report_write_json(struct digest *g, const struct report_options *options, FI
 	struct report_json w = {.digest = g, .options = options};
 	_cleanup_(slow_freep) struct slow *slow = NULL;
 	_cleanup_(launcher_list_deinit) struct launcher_list launches = {.v = NULL};
+	_cleanup_(functions_deinit) struct functions functions = {.n = 0};
 	int r = slow_make(g, options->slow, &slow, NULL);
 
 	if (r == 0)
 		r = launcher_list_make(g, &launches, NULL);
+	if (r == 0)
+		r = functions_make(g, &functions, NULL);
 	if (r)
 		return r;
+	g->totals.n_cpu_samples = functions.n_samples;
 	w.slow = slow;
 	digest_sort(g, options->sort);
 	json_begin(&w.j, out);
@@ -243,6 +298,7 @@ int report_write_json(struct digest *g, const struct report_options *options, FI
 	put_tail(&w);
 	report_json_put_slow(&w);
 	report_json_put_launches(&w, &launches);
+	report_json_put_samples(&w, &functions);
 	json_end(&w.j);
 	if (r)
 		return r;

@@ -12,6 +12,7 @@
 #include "trace/report/death.h"
 #include "trace/report/digest.h"
 #include "trace/report/facts.h"
+#include "trace/report/functions.h"
 #include "trace/report/launches.h"
 #include "trace/report/output.h"
 #include "trace/report/report.h"
@@ -104,6 +105,8 @@ int report_write_text(struct digest *g, const struct report_options *options, FI
 		text_put_slow,
 		text_put_steps,
 		text_put_names,
+		text_put_span_functions,
+		text_put_functions,
 		text_put_kernels,
 		text_put_launches,
 		text_put_devices,
@@ -116,13 +119,18 @@ int report_write_text(struct digest *g, const struct report_options *options, FI
 	};
 	_cleanup_(slow_freep) struct slow *slow = NULL;
 	_cleanup_(launcher_list_deinit) struct launcher_list launches = {.v = NULL};
-	struct text t = {.digest = g, .options = options, .launches = &launches};
+	_cleanup_(functions_deinit) struct functions functions = {.n = 0};
+	struct text t = {
+		.digest = g, .options = options, .launches = &launches, .functions = &functions};
 	int r = slow_make(g, options->slow, &slow, NULL);
 
 	if (r == 0)
 		r = launcher_list_make(g, &launches, NULL);
+	if (r == 0)
+		r = functions_make(g, &functions, NULL);
 	if (r)
 		return r;
+	g->totals.n_cpu_samples = functions.n_samples;
 	t.slow = slow;
 	digest_sort(g, options->sort);
 	page_init(&t.page, out, options->width, options->has_color);

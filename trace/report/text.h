@@ -9,6 +9,7 @@
 #include "trace/report/page.h"
 
 struct digest;
+struct functions;
 struct launcher_list;
 struct report_options;
 struct row;
@@ -21,6 +22,7 @@ struct text {
 	const struct digest *digest;
 	const struct slow *slow;
 	const struct launcher_list *launches;
+	const struct functions *functions;
 	const struct report_options *options;
 };
 
@@ -33,6 +35,9 @@ void text_put_launches(struct text *t);
 void text_put_asyncs(struct text *t);
 void text_put_steps(struct text *t);
 void text_put_each_thread(struct text *t);
+/* text_functions.c */
+void text_put_functions(struct text *t);
+void text_put_span_functions(struct text *t);
 /* text_slow.c */
 void text_put_slow(struct text *t);
 /* text_times.c */

@@ -154,6 +154,7 @@ static void put_totals(struct text *t)
 	put_total(p, "flow marks", n->n_flow_marks);
 	page_put_part(p, "counters %s (%s samples)", quantity_count(n->n_counters).text,
 		quantity_count(n->n_counter_samples).text);
+	put_total(p, "CPU samples", n->n_cpu_samples);
 	page_put_part(p, "steps %s", quantity_count(n->n_steps).text);
 	page_put_part(p, "dropped %s", quantity_count(n->n_dropped).text);
 	put_total(p, "unfinished", n->n_unfinished);

@@ -50,6 +50,7 @@ void report_write_json_totals(struct json *j, const struct report_totals *t)
 	json_uint(j, "flow_marks", t->n_flow_marks);
 	json_uint(j, "counters", t->n_counters);
 	json_uint(j, "counter_samples", t->n_counter_samples);
+	json_uint(j, "cpu_samples", t->n_cpu_samples);
 	json_uint(j, "steps", t->n_steps);
 	json_uint(j, "dropped", t->n_dropped);
 	json_uint(j, "unfinished", t->n_unfinished);

@@ -24,6 +24,7 @@ struct report_totals {
 	uint64_t n_flow_marks;
 	uint64_t n_counter_samples;
 	uint64_t n_counters; /* series */
+	uint64_t n_cpu_samples;
 	uint64_t n_steps; /* events with the stats _r and step_num */
 	uint64_t n_dropped; /* plane stat `dropped_traces`, summed over the planes */
 	uint64_t n_unfinished; /* events with the stat `unfinished` */

@@ -1,0 +1,73 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * The stacks of a plane's samples. Each frame and each stack is kept once and has a number, counted
+ * from 0 in the order of its first use. A stack is a frame and the stack of its callers, so stacks
+ * with the same callers share them. All zero is an empty table.
+ *
+ * There are no locks inside.
+ */
+#ifndef TRACE_STACKS_H
+#define TRACE_STACKS_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "base/hash.h"
+#include "trace/model/names.h"
+
+#define STACKS_NONE UINT32_MAX /* out of memory; or there is none */
+#define STACKS_MAX_DEPTH \
+	1024 /* frames of a stack; who adds stacks leaves out the outermost others */
+
+/* A file whose code ran. Texts are indices into the table's texts. */
+struct stack_mapping {
+	uint32_t path;
+	uint32_t build_id; /* in hexadecimal digits; "": unknown */
+};
+
+struct stack_frame {
+	uint64_t address; /* offset in the file; without a file, any number */
+	uint32_t mapping; /* index into |mappings|; STACKS_NONE: no file */
+	/* These texts are "" until stacks_name(). */
+	uint32_t function; /* for people */
+	uint32_t raw_function; /* as in the file's table of symbols */
+};
+
+struct stack {
+	uint32_t callers; /* the stack of the callers, a lower number; STACKS_NONE: none */
+	uint32_t frame; /* the innermost frame */
+};
+
+struct stacks {
+	struct names texts;
+	struct stack_mapping *mappings;
+	size_t n_mappings;
+	size_t n_mappings_allocated;
+	struct stack_frame *frames;
+	size_t n_frames;
+	size_t n_frames_allocated;
+	struct hash_table frame_table;
+	struct stack *v;
+	size_t n;
+	size_t n_allocated;
+	struct hash_table table;
+};
+
+void stacks_deinit(struct stacks *s);
+
+/* These return the number of the mapping, frame or stack, or STACKS_NONE when memory ran out. */
+
+/* Always adds a mapping. */
+uint32_t stacks_add_mapping(struct stacks *s, const char *path, const char *build_id);
+/* Finds or adds a frame. Two frames without a file are equal if their addresses are. */
+uint32_t stacks_take_frame(struct stacks *s, uint32_t mapping, uint64_t address);
+/* Finds or adds the stack of |frame|, whose callers are the stack |callers| or STACKS_NONE. */
+uint32_t stacks_take(struct stacks *s, uint32_t callers, uint32_t frame);
+
+/* Sets both names of a frame. 0 or -ENOMEM. */
+int stacks_name(struct stacks *s, uint32_t frame, const char *function, const char *raw_function);
+
+/* Returns the name for people of the innermost frame. Borrowed from |s|. */
+const char *stacks_get_function(const struct stacks *s, uint32_t stack);
+
+#endif
