@@ -20,6 +20,12 @@ const struct shared_library_name shared_library_sqlite = {
 	.package = "libsqlite3-0",
 };
 
+const struct shared_library_name shared_library_dw = {
+	.file = "libdw.so.1",
+	.use = "finding the callers of functions needs it",
+	.package = "libdw1",
+};
+
 /* The loader's reason may begin with the file's name, which the message has already. */
 static const char *find_reason(const char *file)
 {

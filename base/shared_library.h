@@ -18,6 +18,7 @@ struct shared_library_name {
 
 extern const struct shared_library_name shared_library_microhttpd;
 extern const struct shared_library_name shared_library_sqlite;
+extern const struct shared_library_name shared_library_dw;
 
 struct shared_library_function {
 	const char *name;

@@ -16,19 +16,24 @@ void cond_init(pthread_cond_t *cond)
 	pthread_condattr_destroy(&attributes);
 }
 
-int thread_start_detached(void *(*run)(void *context), void *context)
+int thread_start(void *(*run)(void *context), void *context, pthread_t *out)
 {
-	pthread_attr_t attributes;
 	sigset_t all, before;
-	pthread_t thread;
 	int r;
 
 	sigfillset(&all);
-	pthread_attr_init(&attributes);
-	pthread_attr_setdetachstate(&attributes, PTHREAD_CREATE_DETACHED);
 	pthread_sigmask(SIG_SETMASK, &all, &before);
-	r = pthread_create(&thread, &attributes, run, context);
+	r = pthread_create(out, NULL, run, context);
 	pthread_sigmask(SIG_SETMASK, &before, NULL);
-	pthread_attr_destroy(&attributes);
 	return -r;
+}
+
+int thread_start_detached(void *(*run)(void *context), void *context)
+{
+	pthread_t thread;
+	int r = thread_start(run, context, &thread);
+
+	if (!r)
+		pthread_detach(thread);
+	return r;
 }

@@ -25,6 +25,7 @@ static const struct {
 	{"connect", SYS_connect},
 	{"sendmsg", SYS_sendmsg},
 	{"recvmsg", SYS_recvmsg},
+	{"perf_event_open", SYS_perf_event_open},
 };
 
 static const struct {

@@ -11,12 +11,12 @@
 
 #include "base/cancel.h"
 #include "base/grow.h"
-#include "daemon/pipeline/devices/demangle.h"
 #include "daemon/pipeline/devices/device_details.h"
 #include "daemon/pipeline/devices/device_words.h"
 #include "daemon/pipeline/devices/devices.h"
 #include "daemon/pipeline/devices/launches.h"
 #include "daemon/pipeline/devices/occupancy.h"
+#include "daemon/symbols/demangle.h"
 #include "daemon/target/string_table.h"
 
 /* The most stats of an event that its template holds. */

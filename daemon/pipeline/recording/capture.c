@@ -58,6 +58,7 @@
 #define COLLECTORS_POLL_NS (2 * NS_PER_MS)
 #define DEFAULT_GPU_INTERVAL_MS 100
 #define DEFAULT_USAGE_INTERVAL_MS 100
+#define DEFAULT_SAMPLE_HZ 0
 
 /* A capture that runs. */
 struct running_capture {
@@ -154,8 +155,10 @@ static void set_levels(struct running_capture *c)
 		is_stopped ? 0
 			   : profile_options_get_number(&c->request->options,
 				     "ptap_usage_interval_ms", DEFAULT_USAGE_INTERVAL_MS);
-	if (is_stopped)
+	if (is_stopped) {
 		collectors_cancel(&c->recording);
+		recording_samples_deinit(&c->recording);
+	}
 }
 
 /* True while the records that collectors still have are wanted. */
@@ -166,6 +169,12 @@ static bool collectors_are_wanted(void *context)
 	if (!capture_is_gone(c))
 		c->control->on_poll(c->control->context);
 	return !atomic_load(c->control->cancel);
+}
+
+static void capture_set_samples(struct running_capture *c)
+{
+	c->recording.samples.rate_hz = (unsigned)profile_options_get_number(
+		&c->request->options, "ptap_sample_hz", DEFAULT_SAMPLE_HZ);
 }
 
 /* Sets whether and how devices are recorded. 0 or -ENOMEM. */
@@ -392,6 +401,7 @@ int capture_run(struct family *f, const struct capture_request *request,
 			&request->options, "ptap_spool_window_bytes", 0));
 	if (request->keeps_newest)
 		recording_set_unlimited(&c.recording);
+	capture_set_samples(&c);
 	r = capture_set_devices(&c);
 	if (!r)
 		r = run_capture(&c, result, d);

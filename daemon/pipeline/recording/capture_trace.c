@@ -13,6 +13,7 @@
 #include "daemon/pipeline/assembly/async_carry.h"
 #include "daemon/pipeline/assembly/encode.h"
 #include "daemon/pipeline/assembly/gpu_lines.h"
+#include "daemon/pipeline/assembly/sample_lines.h"
 #include "daemon/pipeline/assembly/spooler.h"
 #include "daemon/pipeline/assembly/usage_lines.h"
 #include "daemon/pipeline/devices/device_plane.h"
@@ -156,6 +157,47 @@ static uint64_t find_length_ns(const struct capture_trace *t)
 			  t->origin_ns);
 }
 
+static const struct source *find_source(const struct recording *r, pid_t pid)
+{
+	for (size_t i = 0; i < r->n_sources; i++)
+		if (r->sources[i]->target->pid == pid)
+			return r->sources[i];
+	return NULL;
+}
+
+static int add_samples_of(struct capture_trace *t, const struct sampled_process *p)
+{
+	const struct recording *r = t->recording;
+	const struct source *s = find_source(r, p->pid);
+	char name[sizeof PLANE_HOST + sizeof s->target->name + 32];
+	const struct sample_lines_input in = {
+		.start_ns = r->start.monotonic_ns + t->origin_ns,
+		.stop_ns = r->stop.monotonic_ns,
+		.period_ns = r->samples.samples.period_ns,
+		.plane_name = name,
+		.host = s ? s->plane : NULL,
+	};
+
+	if (!s)
+		return 0;
+	if (s->target == t->target)
+		snprintf(name, sizeof name, PLANE_HOST PLANE_SAMPLES_SUFFIX);
+	else
+		snprintf(name, sizeof name, PLANE_HOST " %s [%d]" PLANE_SAMPLES_SUFFIX,
+			s->target->name, (int)p->pid);
+	return sample_lines_add(&in, p, t->space);
+}
+
+static int add_samples(struct capture_trace *t)
+{
+	const struct samples *samples = &t->recording->samples.samples;
+	int error = 0;
+
+	for (size_t i = 0; i < samples->n && !error; i++)
+		error = add_samples_of(t, &samples->processes[i]);
+	return error;
+}
+
 static int add_gpus(struct capture_trace *t)
 {
 	const struct recording *r = t->recording;
@@ -289,6 +331,8 @@ int capture_trace_make(struct capture_trace *t, struct capture_result *result)
 	t->origin_ns = t->recording->has_origin ? 0 : set_origin(t->space, t->recording->window_ns);
 	if (!r)
 		r = add_usage(t);
+	if (!r)
+		r = add_samples(t);
 	if (!r)
 		r = add_gpus(t);
 	if (!r)

@@ -377,6 +377,42 @@ static int add_empty_warning(struct capture_trace *t, const struct capture_resul
 		forks);
 }
 
+static uint64_t count_left_out(const struct samples *samples)
+{
+	uint64_t n = 0;
+
+	for (size_t i = 0; i < samples->n; i++)
+		n += samples->processes[i].n_left_out;
+	return n;
+}
+
+static int add_samples_warnings(struct capture_trace *t)
+{
+	const struct recording_samples *s = &t->recording->samples;
+	uint64_t n_left_out = count_left_out(&s->samples);
+	int r = 0;
+
+	if (s->why[0])
+		r = space_add_warning(
+			t->space, "samples: they are missing or not whole: %s", s->why);
+	if (!r && s->samples.n_lost)
+		r = space_add_warning(t->space,
+			"samples: the kernel dropped %" PRIu64 " records, because the server was "
+			"too slow; set ptap_sample_hz lower",
+			s->samples.n_lost);
+	if (!r && n_left_out)
+		r = space_add_warning(t->space,
+			"samples: %" PRIu64 " are left out, because the capture had no memory for "
+			"them; set ptap_max_capture_bytes higher",
+			n_left_out);
+	if (!r && s->samples.n_throttles)
+		r = space_add_warning(t->space,
+			"samples: the kernel paused %" PRIu64 " times, because samples took it too "
+			"long; set ptap_sample_hz lower",
+			s->samples.n_throttles);
+	return r;
+}
+
 static int add_content_warning(struct capture_trace *t, const struct capture_result *result)
 {
 	char forks[128];
@@ -413,6 +449,8 @@ int capture_warnings_add(struct capture_trace *t, const struct capture_result *r
 		r = collectors_add_warnings(t->recording, t->space);
 	if (!r)
 		r = recording_gpus_add_warning(t->recording, t->space);
+	if (!r)
+		r = add_samples_warnings(t);
 	if (!r)
 		r = spill_add_warnings(t->recording, t->space);
 	if (!r)

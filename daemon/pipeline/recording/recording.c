@@ -140,6 +140,63 @@ int recording_gpus_add_warning(const struct recording *r, struct space *space)
 		r->gpus.why);
 }
 
+/* --- CPU samples ------------------------------------------------------------------------------ */
+
+/* The share of the recording's memory that samples may have. */
+#define SAMPLES_SHARE 8
+
+/* Called when the recording is armed: events are open before it begins. */
+static void recording_samples_begin(struct recording *r)
+{
+	struct recording_samples *s = &r->samples;
+	const struct sampler_config config = {
+		.root = "", .rate_hz = s->rate_hz, .max_bytes = r->max_bytes / SAMPLES_SHARE};
+
+	if (!s->rate_hz)
+		return;
+	s->sampler = sampler_start(&config, r->sources[0]->target->pid, s->why);
+	s->n_told = 1;
+}
+
+static void recording_samples_visit(struct recording *r)
+{
+	struct recording_samples *s = &r->samples;
+
+	for (; s->sampler && s->n_told < r->n_sources; s->n_told++)
+		sampler_add_process(s->sampler, r->sources[s->n_told]->target->pid);
+}
+
+/* Does nothing the second time. */
+static void recording_samples_end(struct recording *r)
+{
+	struct recording_samples *s = &r->samples;
+
+	if (!s->sampler)
+		return;
+	sampler_stop(s->sampler, &s->samples, s->why);
+	s->sampler = NULL;
+	if (s->samples.error)
+		r->error = -ENOMEM;
+}
+
+void recording_samples_cut(struct recording *r, struct recording *part, int64_t from_ns)
+{
+	memset(&part->samples, 0, sizeof part->samples);
+	if (r->samples.sampler) {
+		sampler_cut(r->samples.sampler, &part->samples.samples, from_ns);
+	} else {
+		part->samples.samples = r->samples.samples;
+		memset(&r->samples.samples, 0, sizeof r->samples.samples);
+	}
+	memcpy(part->samples.why, r->samples.why, sizeof part->samples.why);
+}
+
+void recording_samples_deinit(struct recording *r)
+{
+	recording_samples_end(r);
+	samples_deinit(&r->samples.samples);
+}
+
 /* --- the recording ---------------------------------------------------------------------------- */
 
 /* Chooses the window; 0: a small capture needs no file. */
@@ -203,6 +260,7 @@ void recording_deinit(struct recording *r)
 {
 	collectors_cancel(r);
 	recording_gpus_deinit(r);
+	recording_samples_deinit(r);
 	close_to_newcomers(r);
 	/* The spooler's thread uses the sources. */
 	spooler_free(r->spooler);
@@ -280,6 +338,7 @@ int recording_arm(struct recording *r, unsigned level, struct diag *d)
 		return error;
 	collectors_arm(r);
 	recording_gpus_visit(r);
+	recording_samples_begin(r);
 	return 0;
 }
 
@@ -307,6 +366,7 @@ unsigned recording_visit(struct recording *r)
 	recording_usage_visit(r);
 	collectors_visit(r);
 	recording_gpus_visit(r);
+	recording_samples_visit(r);
 	if (!r->level && !r->collectors.options) {
 		add_clock_pair(r);
 		return 0;
@@ -352,6 +412,7 @@ int recording_end(struct recording *r)
 	recording_note_clock(r);
 	if (r->stop.monotonic_ns > r->end_ns)
 		r->stop = clock_pair_interpolate(r->start, r->stop, r->end_ns);
+	recording_samples_end(r);
 	recording_gpus_end(r);
 	collectors_end(r);
 	for (size_t i = 0; i < r->n_sources && (r->level || r->collectors.options); i++) {

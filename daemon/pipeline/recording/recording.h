@@ -14,6 +14,8 @@
 #include "daemon/pipeline/nvml/gpu_sampler.h"
 #include "daemon/pipeline/nvml/gpu_samples.h"
 #include "daemon/pipeline/recording/collectors.h"
+#include "daemon/pipeline/samples/sampler.h"
+#include "daemon/pipeline/samples/samples.h"
 #include "daemon/target/family.h"
 #include "daemon/target/timeline.h"
 
@@ -54,6 +56,22 @@ void recording_gpus_deinit(struct recording *r);
 /* Adds a warning when samples are missing. 0 or -ENOMEM. */
 int recording_gpus_add_warning(const struct recording *r, struct space *space);
 
+/* CPU samples of a recording's processes. */
+struct recording_samples {
+	unsigned rate_hz; /* 0: nothing is sampled; set after init */
+	struct sampler *sampler; /* NULL: nothing is sampled, or the sampler was stopped */
+	size_t n_told; /* processes that the sampler knows */
+	struct samples samples; /* all samples after the end, or those of a part */
+	char why[SAMPLER_WHY_BYTES]; /* the reason when samples are missing, or "" */
+};
+
+/*
+ * Works as usage_cut(); |part| is a copy of |r|. part->samples.samples.error is -ENOMEM when
+ * samples are missing.
+ */
+void recording_samples_cut(struct recording *r, struct recording *part, int64_t from_ns);
+void recording_samples_deinit(struct recording *r);
+
 struct recording {
 	struct family *family;
 	struct source **sources; /* the first one is the program that started the server */
@@ -72,6 +90,7 @@ struct recording {
 	bool uses_ticks;
 	int64_t usage_interval_ms; /* 0: no samples */
 	struct recording_gpus gpus;
+	struct recording_samples samples;
 	size_t next_usage; /* the next source whose usage is sampled */
 	struct collectors collectors; /* its options are set before it is armed */
 	struct family_meeter meeter;

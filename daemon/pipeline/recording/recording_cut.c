@@ -74,7 +74,8 @@ static int cut_part(
 	if (!error)
 		error = cut_sources(r, part, from_ns);
 	recording_gpus_cut(r, part, from_ns);
-	if (part->gpus.samples.error)
+	recording_samples_cut(r, part, from_ns);
+	if (part->gpus.samples.error || part->samples.samples.error)
 		error = -ENOMEM;
 	part->error = error;
 	r->error = 0;
@@ -112,6 +113,7 @@ void recording_part_deinit(struct recording *part)
 	part->budget.sink = NULL;
 	timeline_deinit(&part->timeline);
 	recording_gpus_deinit(part);
+	recording_samples_deinit(part);
 	for (size_t i = 0; i < part->n_sources; i++)
 		source_free(part->sources[i]);
 	free(part->sources);

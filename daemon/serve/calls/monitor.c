@@ -79,6 +79,7 @@ static struct session_request *make_request(struct monitor *m)
 	request->context = m;
 	request->yields = 1;
 	if (set_option(request, "ptap_usage_interval_ms", 0) ||
+		set_option(request, "ptap_sample_hz", 0) ||
 		set_option(request, "ptap_max_capture_bytes", MAX_RECORDING_BYTES))
 		return session_request_free(request);
 	return request;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Demangles the name of a C++ kernel with the C++ library that gRPC brings along. */
+/* Demangles the names of C++ functions with the C++ library that gRPC brings along. */
 #ifndef DAEMON_DEMANGLE_H
 #define DAEMON_DEMANGLE_H
 

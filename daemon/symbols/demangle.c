@@ -3,7 +3,7 @@
  * C++ names; see demangle.h. The target chooses them, and a name that doubles with each part must
  * not take all memory.
  */
-#include "daemon/pipeline/devices/demangle.h"
+#include "daemon/symbols/demangle.h"
 
 #include <setjmp.h>
 #include <stdlib.h>

@@ -1,0 +1,70 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* CPU samples of the processes of a recording, as a sampler (sampler.h) takes them. */
+#ifndef DAEMON_SAMPLES_H
+#define DAEMON_SAMPLES_H
+
+#include <stddef.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <sys/types.h>
+
+#include "trace/model/stacks.h"
+
+/* A moment at which a thread was running. */
+struct cpu_sample {
+	int64_t at_ns; /* CLOCK_MONOTONIC */
+	uint32_t thread; /* index into the process's threads */
+	uint32_t stack; /* index into the process's stacks */
+	uint32_t cpu; /* number of the processor */
+};
+
+struct sampled_thread {
+	pid_t tid;
+	char name[16]; /* the kernel's; the last one of the recording */
+};
+
+/*
+ * One process. Its samples are in the order in which they were taken from the rings, not in that of
+ * their times.
+ */
+struct sampled_process {
+	pid_t pid;
+	struct sampled_thread *threads;
+	size_t n_threads;
+	size_t n_threads_allocated;
+	struct cpu_sample *v;
+	size_t n;
+	size_t n_allocated;
+	struct stacks stacks; /* their frames have names */
+	uint64_t n_cut; /* samples whose outermost frames were beyond the copy of the stack */
+	uint64_t n_left_out; /* samples for which there was no memory */
+};
+
+/* All zero is empty. */
+struct samples {
+	int64_t period_ns; /* processor time that a sample stands for; 0: nothing was sampled */
+	struct sampled_process *processes;
+	size_t n;
+	size_t n_allocated;
+	uint64_t n_lost; /* records that the kernel dropped; most records are samples */
+	uint64_t n_throttles; /* pauses that the kernel made because samples took it too long */
+	int error; /* -ENOMEM: samples are missing */
+};
+
+static inline void sampled_process_deinit(struct sampled_process *p)
+{
+	free(p->threads);
+	free(p->v);
+	stacks_deinit(&p->stacks);
+	*p = (struct sampled_process){.pid = p->pid};
+}
+
+static inline void samples_deinit(struct samples *s)
+{
+	for (size_t i = 0; i < s->n; i++)
+		sampled_process_deinit(&s->processes[i]);
+	free(s->processes);
+	*s = (struct samples){.n = 0};
+}
+
+#endif
