@@ -6,7 +6,7 @@
 #define HOST "host daemon"
 #define LIMITS "limits of this shell"
 #define OUTPUT "pages and files"
-#define SAMPLING "sampling programs (to come)"
+#define SAMPLING "CPU samples"
 #define INSPECTION "looking into programs and kernel (to come)"
 #define USAGE "usage"
 #define GPU "GPUs"
@@ -45,6 +45,7 @@ const struct check checks[] = {
 	{"perf_cycles", SAMPLING, "hardware counters", false, check_perf_cycles, NULL},
 	{"perf_rings", SAMPLING, "rings", false, check_perf_rings, NULL},
 	{"perf_rate", SAMPLING, "highest rate", false, check_perf_rate, NULL},
+	{"libdw", SAMPLING, "libdw", false, check_libdw, NULL},
 	{"ptrace", INSPECTION, "ptrace", false, check_ptrace, NULL},
 	{"ptrace_others", INSPECTION, "ptrace of others", false, check_ptrace_others, NULL},
 	{"bpf", INSPECTION, "BPF", false, check_bpf, NULL},
@@ -86,7 +87,7 @@ const struct check target_checks[] = {
 	{"target_rings", TARGET, "rings", false, check_target_rings, NULL},
 	{"target_namespaces", TARGET, "namespaces", false, check_target_namespaces, NULL},
 	{"target_tracing", TARGET, "ptrace (to come)", false, check_target_tracing, NULL},
-	{"target_sampling", TARGET, "sampling (to come)", false, check_target_sampling, NULL},
+	{"target_sampling", TARGET, "CPU samples", false, check_target_sampling, NULL},
 	{"target_cuda", TARGET_GPU, "CUDA", false, check_target_cuda, NULL},
 	{"target_gpu_plugin", TARGET_GPU, "plug-in", false, check_target_gpu_plugin, NULL},
 	{"target_cupti", TARGET_GPU, "CUPTI", false, check_target_cupti, NULL},

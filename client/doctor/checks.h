@@ -30,6 +30,7 @@ CHECK(proftapd);
 CHECK(libproftap);
 CHECK(microhttpd);
 CHECK(sqlite);
+CHECK(libdw);
 /* places.c */
 CHECK(runtime_dir);
 CHECK(log_dir);

@@ -55,6 +55,17 @@ static int ask_sqlite(void *library)
 	return ask_version(library, "sqlite3_libversion");
 }
 
+/* The function's argument is not used. */
+static int ask_dw(void *library)
+{
+	const char *(*get_version)(void *session);
+
+	if (!find_function(library, "dwfl_version", &get_version))
+		return REFUSED;
+	printf("%s", get_version(NULL));
+	return 0;
+}
+
 /* The call needs no device and starts nothing. */
 static int ask_cuda(void *library)
 {
@@ -166,6 +177,7 @@ static int (*const questions[])(void *library) = {
 	[LIBRARY_PROFTAP] = ask_proftap,
 	[LIBRARY_MICROHTTPD] = ask_microhttpd,
 	[LIBRARY_SQLITE] = ask_sqlite,
+	[LIBRARY_DW] = ask_dw,
 	[LIBRARY_CUDA] = ask_cuda,
 	[LIBRARY_CUPTI] = ask_cupti,
 	[LIBRARY_NVML] = ask_nvml,

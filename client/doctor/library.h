@@ -12,6 +12,7 @@ enum asked_library {
 	LIBRARY_PROFTAP, /* the version of libproftap */
 	LIBRARY_MICROHTTPD, /* its version */
 	LIBRARY_SQLITE, /* its version */
+	LIBRARY_DW, /* its version */
 	LIBRARY_CUDA, /* the CUDA version that the driver supports */
 	LIBRARY_CUPTI, /* the version of CUPTI */
 	LIBRARY_NVML, /* "DRIVER VERSION, N GPUs" */

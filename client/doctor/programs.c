@@ -122,6 +122,12 @@ void check_sqlite(const struct system *sys, const struct check *self, struct fin
 	check_optional(sys, f, LIBRARY_SQLITE, &shared_library_sqlite);
 }
 
+void check_libdw(const struct system *sys, const struct check *self, struct finding *f)
+{
+	(void)self;
+	check_optional(sys, f, LIBRARY_DW, &shared_library_dw);
+}
+
 void programs_set_setcap(const struct system *sys, struct finding *f, const char *capabilities)
 {
 	char path[PATH_MAX];

@@ -218,10 +218,10 @@ def capture(target, duration_ms, log_dir, *options):
 
 
 @contextlib.contextmanager
-def capture_of_block(port, log_dir):
+def capture_of_block(port, log_dir, *options):
     """Captures while the block runs; Ctrl-C ends the capture after it."""
     client = subprocess.Popen(
-        [PROFTAP, "capture", str(port), str(1000 * PATIENCE_S), "--log_dir", log_dir],
+        [PROFTAP, "capture", str(port), str(1000 * PATIENCE_S), "--log_dir", log_dir, *options],
         stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
     try:
         yield

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """Compares our file in XProf and JAX with the pipeline's own counts."""
+import collections
 import contextlib
 import json
 
@@ -155,6 +156,29 @@ def test_overview_page_has_the_steps():
 def test_input_pipeline_has_the_steps():
     """input_pipeline_analyzer has one row for each step, with its name and number."""
     check_step_page("input_pipeline_analyzer")
+
+
+def test_cpu_samples_leave_the_analyses_alone():
+    """XProf draws CPU samples as a process of their own, and computes the same tables as without them."""
+    with folder() as work, Pipeline(work, "--per-capture", str(N_BATCHES)) as pipeline:
+        with capture_of_block(pipeline.port, work / "logs", "-o", "ptap_sample_hz=499"):
+            pipeline.wait_for_batches(N_BATCHES, N_FILES)
+        path = one_file(work / "logs")
+        space = read_space(path)
+        samples = next(plane for plane in space.planes if plane.name == "/host:CPU samples")
+        events = viewer.trace_events(path, "trace_viewer@")
+        pids = [pid for pid, name in viewer.process_names(events).items() if name.endswith("/host:CPU samples")]
+        assert len(pids) == 1, viewer.process_names(events)
+        drawn = collections.Counter(event["name"] for event in events if event["pid"] == pids[0] and event["ph"] in "Xi")
+        expected = collections.Counter(samples.event_metadata[event.metadata_id].name for line in samples.lines for event in line.events)
+        assert expected and drawn == expected, (drawn, expected)
+
+        space.planes.remove(samples)
+        without = work / "without" / path.name
+        without.parent.mkdir()
+        without.write_bytes(space.SerializeToString())
+        for tool in ("overview_page", "input_pipeline_analyzer"):
+            assert step_rows(viewer.show(path, tool)) == step_rows(viewer.show(without, tool)), tool
 
 
 def test_report_equals_the_count():

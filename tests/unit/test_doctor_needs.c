@@ -165,6 +165,8 @@ START_TEST(a_library_that_a_command_needs_can_be_loaded_or_not)
 			"serving pages needs it; install it (Debian: libmicrohttpd12)"},
 		{"sqlite", LIBRARY_SQLITE, "libsqlite3.so.0",
 			"writing a database needs it; install it (Debian: libsqlite3-0)"},
+		{"libdw", LIBRARY_DW, "libdw.so.1",
+			"finding the callers of functions needs it; install it (Debian: libdw1)"},
 	};
 	struct doctor_answer *answer = &doctor_libraries[rows[_i].library];
 
@@ -421,7 +423,7 @@ static const struct unit_test tests[] = {
 #endif
 	UNIT_TEST(proftapd_is_of_this_version_or_not),
 	UNIT_TEST(libproftap_is_of_this_version_or_not),
-	UNIT_LOOP(a_library_that_a_command_needs_can_be_loaded_or_not, 2),
+	UNIT_LOOP(a_library_that_a_command_needs_can_be_loaded_or_not, 3),
 	UNIT_TEST(the_first_place_for_sockets_counts),
 	UNIT_TEST(no_place_for_sockets_is_left),
 	UNIT_TEST(the_log_directory_can_be_written_or_not),
