@@ -30,6 +30,7 @@
 
 #define DRAIN_MS 100
 #define STACK_BYTES (32u << 10)
+#define COUNT_INTERVAL_NS NS_PER_S
 /* Symbols and unwind tables of all files together. */
 #define MAX_MODULE_BYTES (UINT64_C(64) << 20)
 /* A thread that has not ended by then waits for a file system, and is left behind. */
@@ -75,6 +76,7 @@ struct sampler {
 	struct modules *modules;
 	struct perf_set *events; /* only the thread uses it */
 	pthread_t thread;
+	int64_t count_due_ns; /* CLOCK_MONOTONIC; only the thread uses it */
 	int wake_fd; /* an eventfd: the thread has something to do */
 	pthread_mutex_t mutex; /* protects all below */
 	pthread_cond_t changed; /* CLOCK_MONOTONIC */
@@ -86,7 +88,7 @@ struct sampler {
 	uint64_t used_bytes;
 	uint64_t n_lost; /* of these two, the part that was handed out */
 	uint64_t n_throttles;
-	struct perf_counts counts; /* at the last drain */
+	struct perf_counts counts; /* of at most COUNT_INTERVAL_NS ago */
 	int error;
 	char why[SAMPLER_WHY_BYTES];
 	bool is_over; /* the thread must end */
@@ -515,20 +517,29 @@ static void add_pending(struct sampler *s)
 			set_why(s, d.text);
 }
 
-static void drain(struct sampler *s)
+static void count_losses(struct sampler *s)
 {
 	struct perf_counts counts;
 
+	perf_set_count(s->events, &counts);
+	pthread_mutex_lock(&s->mutex);
+	s->counts = counts;
+	pthread_mutex_unlock(&s->mutex);
+}
+
+static void drain(struct sampler *s)
+{
 	for (size_t i = 0; i < s->n; i++)
 		s->v[i]->is_loaded = false;
 	perf_set_drain(s->events, take_record, s);
 	name_threads(s);
 	for (size_t i = 0; i < s->n; i++)
 		name_jit(s, s->v[i]);
-	perf_set_count(s->events, &counts);
-	pthread_mutex_lock(&s->mutex);
-	s->counts = counts;
-	pthread_mutex_unlock(&s->mutex);
+	/* That takes a system call for each event, of which there may be thousands. */
+	if (monotonic_ns() >= s->count_due_ns) {
+		s->count_due_ns = monotonic_ns() + COUNT_INTERVAL_NS;
+		count_losses(s);
+	}
 }
 
 static bool is_over(struct sampler *s)
@@ -565,6 +576,9 @@ static void *run_sampler(void *context)
 		add_pending(s);
 		drain(s);
 	}
+	/* The order to end may have come in the middle of a drain. */
+	drain(s);
+	count_losses(s);
 	pthread_mutex_lock(&s->mutex);
 	s->has_ended = true;
 	is_abandoned = s->is_abandoned;
