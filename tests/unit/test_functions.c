@@ -67,6 +67,7 @@ static void sum_up(void)
 		.stop_ns = STOP_NS,
 		.period_ns = PERIOD_NS,
 		.plane_name = PLANE_HOST PLANE_SAMPLES_SUFFIX,
+		.process_name = "train",
 		.host = plane};
 
 	ck_assert_int_eq(sample_lines_add(&in, &process, space), 0);

@@ -213,6 +213,19 @@ START_TEST(names_planes_per_process)
 }
 END_TEST
 
+START_TEST(planes_with_samples_keep_the_end_of_their_names)
+{
+	struct plane *samples = space_add_plane(child, 2, PLANE_HOST PLANE_SAMPLES_SUFFIX);
+
+	ck_assert_int_eq(plane_set_string(samples, "ptap_process_name", "child"), 0);
+	ck_assert_ptr_nonnull(
+		space_add_plane(child, 3, PLANE_HOST " worker [7]" PLANE_SAMPLES_SUFFIX));
+	make_well(0);
+	ck_assert_str_eq(made->planes[1]->name, "/host:CPU child [4242] samples");
+	ck_assert_str_eq(made->planes[2]->name, "/host:CPU worker [7] samples");
+}
+END_TEST
+
 START_TEST(refuses_a_truncated_trace)
 {
 	static const uint8_t cut_off[] = {0x0a, 0x7f, 0x01};
@@ -233,6 +246,7 @@ static const struct unit_test tests[] = {
 	UNIT_TEST(keeps_the_rest_of_an_event_whose_times_change),
 	UNIT_TEST(writes_long_lines_anew),
 	UNIT_TEST(names_planes_per_process),
+	UNIT_TEST(planes_with_samples_keep_the_end_of_their_names),
 	UNIT_TEST(refuses_a_truncated_trace),
 	{NULL},
 };

@@ -65,8 +65,9 @@ void graft_deinit(struct graft *g);
 /* --- names and process ids of planes ---------------------------------------------------------- */
 
 /*
- * Makes the plane's new name. "/host:CPU" becomes "/host:CPU name [pid]"; planes of the process's
- * own children have such names already. *out is malloc'ed. 0, -ENOMEM or -EBADMSG.
+ * Makes the plane's new name. "/host:CPU" becomes "/host:CPU name [pid]", and "/host:CPU samples"
+ * becomes "/host:CPU name [pid] samples"; planes of the process's own children have such names
+ * already. *out is malloc'ed. 0, -ENOMEM or -EBADMSG.
  */
 int graft_plane_make_name(const struct pb_field *plane, int64_t pid, char **out);
 

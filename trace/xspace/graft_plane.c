@@ -178,25 +178,39 @@ bool graft_plane_is_named(const struct pb_field *plane, const struct names *name
 	       NAMES_NONE;
 }
 
+/* Removes the end that planes with CPU samples have from |name|. Returns it, or "". */
+static const char *cut_suffix(struct pb_field *name)
+{
+	size_t n = strlen(PLANE_SAMPLES_SUFFIX);
+
+	if (name->n_bytes < n ||
+		memcmp(name->data + name->n_bytes - n, PLANE_SAMPLES_SUFFIX, n) != 0)
+		return "";
+	name->n_bytes -= n;
+	return PLANE_SAMPLES_SUFFIX;
+}
+
 int graft_plane_make_name(const struct pb_field *plane, int64_t pid, char **out)
 {
-	const struct pb_field name = find_field(plane, PLANE_NAME);
+	const struct pb_field whole = find_field(plane, PLANE_NAME);
+	struct pb_field name = whole;
+	const char *suffix = cut_suffix(&name);
 	struct pb_field process;
 
 	*out = NULL;
 	if (name.n_bytes > INT32_MAX)
 		return -EBADMSG;
 	if (name.n_bytes && name.data[name.n_bytes - 1] == ']') {
-		*out = strndup((const char *)name.data, name.n_bytes);
+		*out = strndup((const char *)whole.data, whole.n_bytes);
 		return *out ? 0 : -ENOMEM;
 	}
 	process = find_process_name(plane);
 	if (process.n_bytes > INT32_MAX)
 		return -EBADMSG;
-	return asprintf(out, "%.*s%s%.*s [%lld]", (int)name.n_bytes,
+	return asprintf(out, "%.*s%s%.*s [%lld]%s", (int)name.n_bytes,
 		       name.data ? (const char *)name.data : "", process.n_bytes ? " " : "",
 		       (int)process.n_bytes, process.data ? (const char *)process.data : "",
-		       (long long)pid) < 0
+		       (long long)pid, suffix) < 0
 		       ? -ENOMEM
 		       : 0;
 }

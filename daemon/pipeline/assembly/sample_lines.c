@@ -130,6 +130,7 @@ static int set_facts(struct sample_drawing *g)
 	struct plane *plane = g->plane;
 
 	if (plane_set_int(plane, "process_id", g->p->pid) ||
+		plane_set_string(plane, "ptap_process_name", g->in->process_name) ||
 		plane_set_int(plane, "ptap_sample_period_ns", g->in->period_ns) ||
 		plane_set_uint(plane, "ptap_samples_cut", g->p->n_cut) ||
 		plane_set_uint(plane, "ptap_samples_left_out", g->p->n_left_out))

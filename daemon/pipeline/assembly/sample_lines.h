@@ -15,6 +15,7 @@ struct sample_lines_input {
 	int64_t stop_ns;
 	int64_t period_ns; /* processor time that a sample stands for */
 	const char *plane_name;
+	const char *process_name;
 	const struct plane
 		*host; /* the process's other plane, which has names of threads; or NULL */
 };

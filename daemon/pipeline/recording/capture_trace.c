@@ -175,6 +175,7 @@ static int add_samples_of(struct capture_trace *t, const struct sampled_process 
 		.stop_ns = r->stop.monotonic_ns,
 		.period_ns = r->samples.samples.period_ns,
 		.plane_name = name,
+		.process_name = s ? s->target->name : "",
 		.host = s ? s->plane : NULL,
 	};
 
