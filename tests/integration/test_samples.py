@@ -112,6 +112,7 @@ class Profile:
         fields = read_lists(data)
         self.texts = [text.decode() for text in fields[6]]
         self.types = [tuple(self.texts[f[i]] for i in (1, 2)) for f in (dict(read_fields(m)) for m in fields[1])]
+        self.build_ids = {self.texts[f[5]]: self.texts[f.get(6, 0)] for f in (dict(read_fields(m)) for m in fields[3])}
         functions = {f[1]: self.texts[f[2]] for f in (dict(read_fields(m)) for m in fields[5])}
         self.locations = {f[1]: functions[dict(read_fields(f[4]))[1]] for f in (dict(read_fields(m)) for m in fields[4])}
         self.samples = [self.read_sample(read_lists(message)) for message in fields[2]]
@@ -231,6 +232,9 @@ def pprof_has_the_samples_with_their_spans(t):
     inside = sum(values[2] for functions, values, labels in samples
                  if (functions[0], labels.get("span")) in (("burn_fifty", "fifty"), ("burn_thirty", "rest"), ("burn_twenty", "rest")))
     check(inside >= 0.95 * n, f"{inside} of {n} samples have the span of their function")
+    program = str(TOP_BUILD / "tests/programs/burn")
+    notes = subprocess.run(["readelf", "-n", program], capture_output=True, text=True, check=True).stdout
+    contains(notes, f"Build ID: {profile.build_ids[program]}\n", "the build-id of the program")
     spans = sum(values[0] for _, values, _ in profile.samples)
     equal(spans, report_spans(capture.path), "spans")
 

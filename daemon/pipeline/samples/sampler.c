@@ -24,6 +24,7 @@
 #include "daemon/pipeline/samples/samples.h"
 #include "daemon/pipeline/samples/unwinder.h"
 #include "daemon/symbols/demangle.h"
+#include "daemon/symbols/elf_image.h"
 #include "daemon/symbols/mappings.h"
 #include "daemon/symbols/modules.h"
 #include "daemon/symbols/perf_map.h"
@@ -110,10 +111,21 @@ static uint32_t take_thread(struct sampled_process *p, pid_t tid)
 	return (uint32_t)p->n_threads++;
 }
 
+/* Writes the build-id in hexadecimal digits; "": it is not known. */
+static void write_build_id(struct module *module, char out[2 * ELF_BUILD_ID_MAX_BYTES + 1])
+{
+	const struct elf_image *image = module_get_image(module);
+
+	out[0] = '\0';
+	for (size_t i = 0; image && i < image->n_build_id_bytes; i++)
+		snprintf(out + 2 * i, 3, "%02x", image->build_id[i]);
+}
+
 /* Returns the number of a module's mapping in the table, or STACKS_NONE. */
 static uint32_t take_mapping(struct unnamed *s, struct module *module)
 {
 	struct stacks *stacks = &s->data.stacks;
+	char build_id[2 * ELF_BUILD_ID_MAX_BYTES + 1];
 
 	for (size_t i = stacks->n_mappings; i-- > 0;)
 		if (s->modules[i] == module)
@@ -121,7 +133,8 @@ static uint32_t take_mapping(struct unnamed *s, struct module *module)
 	if (grow(&s->modules, &s->n_modules_allocated, stacks->n_mappings + 1))
 		return STACKS_NONE;
 	s->modules[stacks->n_mappings] = module;
-	return stacks_add_mapping(stacks, module_get_path(module), "");
+	write_build_id(module, build_id);
+	return stacks_add_mapping(stacks, module_get_path(module), build_id);
 }
 
 static uint32_t take_special(struct unnamed *s, uint32_t callers, enum special_frame which)
