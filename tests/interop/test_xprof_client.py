@@ -20,7 +20,7 @@ def names_in(path):
 def test_trace():
     """trace() leaves one run with our spans."""
     with folder() as work, Pipeline(work) as pipeline:
-        call("trace", pipeline, work / "logs", 200)
+        call("trace", pipeline, work / "logs", 2000)
         assert SPANS <= names_in(one_file(work / "logs"))
 
 
@@ -37,7 +37,7 @@ def test_monitor():
 def test_continuous():
     """Two snapshots of a continuous session are two files with our spans, although XProf forces level 0."""
     with folder() as work, Pipeline(work) as pipeline:
-        call("continuous", pipeline, work / "logs", 300)
+        call("continuous", pipeline, work / "logs", 1500)
         paths = sorted((work / "logs").rglob("*.xplane.pb"))
         assert len(paths) == 2, paths
         for path in paths:
