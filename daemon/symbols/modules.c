@@ -501,7 +501,10 @@ static int module_count_open(struct module *m)
 	return r;
 }
 
-/* What was computed from another content of the file is dropped. */
+/*
+ * Drops the index and the tables of |m| if the file or its debug file has changed since they were
+ * computed.
+ */
 static void module_drop_if_changed(
 	struct module *m, const struct file_version *file, const struct file_version *debug)
 {

@@ -27,7 +27,10 @@ struct module;
 struct modules;
 struct stat;
 
-/* Who a module is. Two modules with different paths are different, even if the file is the same. */
+/*
+ * An identity tells modules apart. Two modules with different paths are different, even if the file
+ * is the same.
+ */
 struct module_identity {
 	dev_t device;
 	uint64_t inode; /* 0: unknown */

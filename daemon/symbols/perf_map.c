@@ -71,7 +71,7 @@ struct codes {
 	uint32_t *references; /* indices in |v| */
 };
 
-/* How far a file has been read. */
+/* A position tells how far a file has been read, and which file that was. */
 struct position {
 	dev_t device;
 	ino_t inode; /* 0: nothing was read */

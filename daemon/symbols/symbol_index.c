@@ -16,8 +16,8 @@
 #define MAX_FUNCTIONS ((size_t)1 << 22) /* in an index */
 #define MAX_ALIASES 16 /* kept of one address */
 /*
- * How many functions that begin before an address are tried. More than one is needed where
- * functions lie within others, and for aliases.
+ * A search tries at most so many functions that begin before an address. It needs more than one
+ * where functions lie within others, and for aliases.
  */
 #define MAX_TRIED 64
 

@@ -21,7 +21,7 @@ static uint8_t *data;
 static struct perf_ring ring;
 static struct perf_scratch scratch;
 
-/* What the ring has handed out: the number in each record, and its size. */
+/* The records that the ring has handed out: each has a number in it, and a size. */
 static struct {
 	uint64_t number;
 	size_t n_bytes;

@@ -259,7 +259,7 @@ static struct player player;
 static struct perf_set *set;
 static struct diag diag;
 
-/* What the drains have found. */
+/* One record that a drain has found. */
 struct seen {
 	enum perf_kind kind;
 	pid_t pid;
@@ -338,7 +338,7 @@ static void add(pid_t pid)
 	int r = perf_set_add_process(set, pid, &diag);
 
 	ck_assert_msg(r == 0, "%d: %s", r, diag.text);
-	/* What the processes did before is no part of the tests. */
+	/* The tests do not count the records of what the process did before. */
 	drain();
 	n_seen = 0;
 }
@@ -369,7 +369,7 @@ static void burn_and_drain(enum order order, uint64_t ms)
 	}
 }
 
-/* Where kernel code is not sampled, there are fewer samples than processor time. */
+/* If kernel code is not sampled, there are fewer samples than the processor time would give. */
 static void check_samples(pid_t tid, uint64_t ms)
 {
 	uint64_t expected = ms * RATE_HZ / 1000;
@@ -762,7 +762,7 @@ START_TEST(counts_what_is_lost)
 	ck_assert_uint_lt(n_found, 2 * n_switches);
 	ck_assert_uint_ge(n_found + counts.n_lost + 100, 2 * n_switches);
 	ck_assert_uint_le(n_found + counts.n_lost, 2 * n_switches + 100);
-	/* What is closed still counts. A record of the loss is in the ring where it was. */
+	/* A closed ring's losses still count. Its ring has a record of the loss. */
 	player_do(&player, PING, 10);
 	drain();
 	perf_set_remove_process(set, player.pid);

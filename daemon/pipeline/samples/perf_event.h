@@ -28,7 +28,7 @@ struct perf_options {
 	unsigned stack_bytes;
 };
 
-/* What is asked for, and what this kernel knows and permits. */
+/* Opens events: it holds the options, and the features that this kernel has and permits. */
 struct perf_opener {
 	const char *root;
 	unsigned rate_hz;
@@ -49,7 +49,7 @@ struct perf_opener {
  */
 int perf_opener_init(struct perf_opener *o, const struct perf_options *options, struct diag *d);
 
-/* What an event is for. */
+/* The part that an event has in a set of events. */
 enum perf_use {
 	PERF_USE_RING, /* it counts nothing, but holds the ring that others write to */
 	PERF_USE_INHERITED, /* it samples a thread and those that the thread starts */

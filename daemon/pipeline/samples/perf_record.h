@@ -39,7 +39,7 @@ struct perf_processor {
 extern const struct perf_processor perf_x86_64;
 extern const struct perf_processor perf_aarch64;
 
-/* What the samples of a set of events consist of. */
+/* A layout lists the fields that each sample of a set of events has. */
 struct perf_layout {
 	const struct perf_processor *processor; /* borrowed */
 	/* PERF_SAMPLED_ALWAYS, and any of PERF_SAMPLE_CALLCHAIN, _REGS_USER and _STACK_USER */
@@ -97,7 +97,7 @@ struct perf_sample {
 	 * PERF_CONTEXT_KERNEL, PERF_CONTEXT_USER. The first number is one of these.
 	 */
 	struct perf_words chain;
-	/* What was on the stack from the stack pointer upwards. Borrowed from the record. */
+	/* A copy of the stack from the stack pointer upwards. Borrowed from the record. */
 	const uint8_t *stack;
 	size_t n_stack_bytes;
 	bool is_stack_cut; /* the copy is full, so the stack may go on */
