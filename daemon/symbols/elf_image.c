@@ -3,6 +3,7 @@
 #include "daemon/symbols/elf_image.h"
 
 #include <errno.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/uio.h>
@@ -256,6 +257,13 @@ static void image_read_notes(struct elf_image *e, uint64_t offset, uint64_t n, u
 
 	if (!e->n_build_id_bytes && !elf_image_copy(e, offset, notes, n_read))
 		image_search_notes(e, notes, n_read, alignment == 8 ? 8 : 4);
+}
+
+void elf_image_format_build_id(const struct elf_image *e, char out[ELF_BUILD_ID_TEXT_BYTES])
+{
+	out[0] = '\0';
+	for (size_t i = 0; i < e->n_build_id_bytes; i++)
+		snprintf(out + 2 * i, 3, "%02x", e->build_id[i]);
 }
 
 /* --- opening ---------------------------------------------------------------------------------- */

@@ -18,6 +18,7 @@
 #include <stdint.h>
 
 #define ELF_BUILD_ID_MAX_BYTES 32 /* a longer one counts as none */
+#define ELF_BUILD_ID_TEXT_BYTES (2 * ELF_BUILD_ID_MAX_BYTES + 1)
 
 struct elf_image {
 	const void *bytes; /* borrowed; only elf_image_copy() reads it */
@@ -67,6 +68,9 @@ int elf_image_read(const struct elf_image *e, uint64_t address, void *to, size_t
 bool elf_image_find_address(const struct elf_image *e, uint64_t offset, uint64_t *address);
 /* The opposite. false also for memory that the file has no bytes for, such as .bss. */
 bool elf_image_find_offset(const struct elf_image *e, uint64_t address, uint64_t *offset);
+
+/* Writes the build-id in lower-case hex digits; "": the file has none. */
+void elf_image_format_build_id(const struct elf_image *e, char out[ELF_BUILD_ID_TEXT_BYTES]);
 
 /*
  * Returns the first section with this type (SHT_NULL: any type) and this name (NULL: any name), or

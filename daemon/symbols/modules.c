@@ -430,11 +430,10 @@ int module_open_file(struct module *m, const char *root, pid_t pid, uint64_t sta
 
 static void build_id_to_debug_path(const struct elf_image *e, char *out, size_t size)
 {
-	int n = snprintf(out, size, "/usr/lib/debug/.build-id/%02x/", e->build_id[0]);
+	char digits[ELF_BUILD_ID_TEXT_BYTES];
 
-	for (size_t i = 1; i < e->n_build_id_bytes; i++)
-		n += snprintf(out + n, size - (size_t)n, "%02x", e->build_id[i]);
-	snprintf(out + n, size - (size_t)n, ".debug");
+	elf_image_format_build_id(e, digits);
+	snprintf(out, size, "/usr/lib/debug/.build-id/%.2s/%s.debug", digits, digits + 2);
 }
 
 /* Takes the descriptor |fd|, which may be a negative errno. */

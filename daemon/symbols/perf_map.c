@@ -13,6 +13,7 @@
 #include <unistd.h>
 
 #include "base/cleanup.h"
+#include "base/file_io.h"
 #include "base/grow.h"
 #include "base/hash.h"
 #include "base/printable.h"
@@ -348,8 +349,7 @@ static bool position_is_in(const struct position *p, int fd, const struct stat *
 	size_t n = p->offset < sizeof bytes ? (size_t)p->offset : sizeof bytes;
 
 	return p->inode == st->st_ino && p->device == st->st_dev &&
-	       p->offset <= (uint64_t)st->st_size &&
-	       read_some(fd, bytes, n, p->offset - n) == (ssize_t)n &&
+	       p->offset <= (uint64_t)st->st_size && !file_read_at(fd, bytes, n, p->offset - n) &&
 	       memcmp(bytes, p->checked, n) == 0;
 }
 
@@ -361,7 +361,7 @@ static void position_set(struct position *p, int fd, const struct stat *st, uint
 	p->inode = st->st_ino;
 	p->offset = offset;
 	/* If the bytes cannot be read, they will differ the next time. */
-	if (read_some(fd, p->checked, n, offset - n) != (ssize_t)n)
+	if (file_read_at(fd, p->checked, n, offset - n))
 		p->inode = 0;
 }
 
@@ -720,7 +720,7 @@ static void perf_map_read_header(struct perf_map *p, int fd, uint64_t *offset)
 {
 	struct dump_header h;
 
-	if (read_some(fd, &h, sizeof h, 0) != sizeof h)
+	if (file_read_at(fd, &h, sizeof h, 0))
 		return;
 	p->dump_has_ended = h.magic != DUMP_MAGIC || h.version != DUMP_VERSION ||
 			    h.machine != OWN_MACHINE || h.n_bytes < sizeof h;

@@ -111,21 +111,12 @@ static uint32_t take_thread(struct sampled_process *p, pid_t tid)
 	return (uint32_t)p->n_threads++;
 }
 
-/* Writes the build-id in hexadecimal digits; "": it is not known. */
-static void write_build_id(struct module *module, char out[2 * ELF_BUILD_ID_MAX_BYTES + 1])
-{
-	const struct elf_image *image = module_get_image(module);
-
-	out[0] = '\0';
-	for (size_t i = 0; image && i < image->n_build_id_bytes; i++)
-		snprintf(out + 2 * i, 3, "%02x", image->build_id[i]);
-}
-
 /* Returns the number of a module's mapping in the table, or STACKS_NONE. */
 static uint32_t take_mapping(struct unnamed *s, struct module *module)
 {
 	struct stacks *stacks = &s->data.stacks;
-	char build_id[2 * ELF_BUILD_ID_MAX_BYTES + 1];
+	const struct elf_image *image;
+	char build_id[ELF_BUILD_ID_TEXT_BYTES] = "";
 
 	for (size_t i = stacks->n_mappings; i-- > 0;)
 		if (s->modules[i] == module)
@@ -133,7 +124,9 @@ static uint32_t take_mapping(struct unnamed *s, struct module *module)
 	if (grow(&s->modules, &s->n_modules_allocated, stacks->n_mappings + 1))
 		return STACKS_NONE;
 	s->modules[stacks->n_mappings] = module;
-	write_build_id(module, build_id);
+	image = module_get_image(module);
+	if (image)
+		elf_image_format_build_id(image, build_id);
 	return stacks_add_mapping(stacks, module_get_path(module), build_id);
 }
 
