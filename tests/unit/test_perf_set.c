@@ -416,7 +416,7 @@ static void take_stack(void *context, const struct perf_record *record)
 	(void)context;
 	if (record->kind != PERF_KIND_SAMPLE)
 		return;
-	ck_assert_uint_eq(sample->period_ns, NS_PER_S / RATE_HZ);
+	ck_assert_uint_eq(sample->period, NS_PER_S / RATE_HZ);
 	ck_assert_uint_eq(sample->registers.bits, 8 * sizeof(void *));
 	ck_assert_uint_ne(perf_registers_get(&sample->registers, PERF_REGISTER_SP), 0);
 	ck_assert_uint_gt(sample->n_stack_bytes, 0);

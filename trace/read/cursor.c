@@ -406,19 +406,29 @@ static void item_set_kind(
 		item->kind = ITEM_SPAN;
 	else
 		item->kind = ITEM_INSTANT;
-	if (item->kind == ITEM_SAMPLE || item->kind == ITEM_CPU_SAMPLE)
+	if (item->kind == ITEM_SAMPLE)
 		item->duration_ns = 0;
 }
 
-/* Reads the number of a CPU sample's stack from its stats. */
-static uint32_t find_stack(const struct cursor *c, const struct cursor_source *from)
+/* Reads the stack of a CPU sample or a wait, and how many waits the latter stands for. */
+static void item_set_stack(
+	const struct cursor *c, const struct cursor_source *from, struct item *item)
 {
-	uint32_t key = names_find(&from->plane->stat_names, "stack");
+	const struct names *keys = &from->plane->stat_names;
+	uint32_t key = names_find(keys, "stack");
+	uint32_t key_switches = names_find(keys, "switches");
+	uint64_t n_switches = 1;
 
-	for (size_t i = 0; i < from->stats.n; i++)
-		if (from->stats.v[i].key == key)
-			return view_find_stack(c->view, from->plane, from->stats.v[i].value.u64);
-	return STACKS_NONE;
+	for (size_t i = 0; i < from->stats.n; i++) {
+		const struct archive_stat *stat = &from->stats.v[i];
+
+		if (stat->key == key)
+			item->stack = view_find_stack(c->view, from->plane, stat->value.u64);
+		else if (stat->key == key_switches)
+			n_switches = stat->value.u64;
+	}
+	if (item->duration_ns)
+		item->waiting_ns = mul_saturated(item->duration_ns, n_switches);
 }
 
 /* --- arguments ----------------------------------------------------------------------------- */
@@ -499,7 +509,7 @@ static int cursor_make_item(struct cursor *c, const struct cursor_source *from, 
 		return -ENOMEM;
 	item_set_kind(c, &marks, e->has_duration, item);
 	if (item->kind == ITEM_CPU_SAMPLE)
-		item->stack = find_stack(c, from);
+		item_set_stack(c, from, item);
 	if (marks.seen) {
 		item_set_flows(c, &marks, item);
 		flow_uses_apply(c->view, c->track, item);

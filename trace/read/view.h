@@ -73,7 +73,8 @@ enum track_kind {
 	TRACK_STREAM, /* kernels and copies of a device; may overlap */
 	TRACK_ASYNC, /* async spans; overlap */
 	TRACK_COUNTERS, /* samples of any number of series */
-	TRACK_SAMPLES, /* CPU samples of a thread; only in view.samples */
+	TRACK_SAMPLES, /* CPU samples and waits of a thread; only in view.samples */
+	TRACK_STATES, /* spans that tell when a thread ran; only in view.states */
 };
 
 struct view_track {
@@ -146,6 +147,10 @@ struct view {
 	struct view_track *samples;
 	size_t n_samples;
 	size_t n_samples_allocated;
+	/* States of threads, a track for each. Their spans are "running", "preempted", "blocked" */
+	struct view_track *states;
+	size_t n_states;
+	size_t n_states_allocated;
 	struct stacks stacks; /* the stacks of all samples; items refer to them by number */
 	struct view_profile *profiles;
 	size_t n_profiles;
