@@ -614,6 +614,12 @@ static void drain_follow(struct perf_drain *drain, const struct perf_record *rec
 		drain->thread->tid = record->tid;
 }
 
+/* Such samples are of an event of their own; two of one switch do no harm. */
+static bool record_is_switch_sample(const struct perf_record *record)
+{
+	return record->kind == PERF_KIND_SAMPLE && record->sample.is_switch;
+}
+
 static void drain_take(void *context, const void *bytes, size_t n)
 {
 	struct perf_drain *drain = context;
@@ -629,7 +635,8 @@ static void drain_take(void *context, const void *bytes, size_t n)
 	s->counts.n_throttles += record.kind == PERF_KIND_THROTTLE;
 	if (drain->thread)
 		drain_follow(drain, &record);
-	else if (s->has_repeats && perf_repeats_has(&s->repeats, &record)) {
+	else if (s->has_repeats && !record_is_switch_sample(&record) &&
+		 perf_repeats_has(&s->repeats, &record)) {
 		s->counts.n_repeated++;
 		return;
 	}
