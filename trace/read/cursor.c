@@ -406,7 +406,7 @@ static void item_set_kind(
 		item->kind = ITEM_SPAN;
 	else
 		item->kind = ITEM_INSTANT;
-	if (item->kind == ITEM_SAMPLE || item->kind == ITEM_CPU_SAMPLE)
+	if (item->kind == ITEM_SAMPLE)
 		item->duration_ns = 0;
 }
 
@@ -509,12 +509,12 @@ static int cursor_make_item(struct cursor *c, const struct cursor_source *from, 
 
 /* --- items --------------------------------------------------------------------------------- */
 
-/* Cuts a span to the selected time. False if no part of it is left. */
+/* Cuts a span or a wait to the selected time. False if no part of it is left. */
 static bool clip_span(const struct selection *s, struct item *item)
 {
 	int64_t end_ns = add_saturated(item->start_ns, item->duration_ns);
 
-	if (item->kind != ITEM_SPAN || !item->duration_ns)
+	if (!item->duration_ns)
 		return true;
 	if (item->start_ns < s->from_ns) {
 		item->start_ns = s->from_ns;

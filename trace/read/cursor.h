@@ -34,7 +34,11 @@ enum item_kind {
 	ITEM_SPAN, /* has a duration, which may be 0, or is a step, or has no end */
 	ITEM_INSTANT, /* a point in time; may be the end of a flow */
 	ITEM_SAMPLE, /* a sample of the counter |name|; its value is args[0], if there is one */
-	ITEM_CPU_SAMPLE, /* the thread ran, with the stack |stack|; |name| is the function */
+	/*
+	 * A sample of a thread, with the stack |stack| and the function |name|. Without a duration,
+	 * the thread ran; with one, it waited for that long.
+	 */
+	ITEM_CPU_SAMPLE,
 };
 
 /* An argument that the program gave to an event. Valid until the next cursor_next(). */
@@ -56,12 +60,13 @@ struct item {
 	enum item_kind kind;
 	uint32_t name; /* index into the view's names */
 	int64_t start_ns; /* may be negative: before the beginning of the first recording */
-	int64_t duration_ns; /* >= 0; 0 unless it is a span */
+	int64_t duration_ns; /* >= 0; 0 unless it is a span, or a sample of waiting */
 	bool is_unfinished; /* cut at the end of the recording or selected time */
 	bool is_started_before; /* began before the recording or the selected time: cut there */
 	bool is_step;
 	int64_t step_num; /* valid if is_step */
-	uint32_t stack; /* of a CPU sample: number in the view's stacks; STACKS_NONE: unknown */
+	uint32_t
+		stack; /* of a sample of a thread: number in the view's stacks; STACKS_NONE: unknown */
 	uint64_t flow_out; /* id of the flow that leaves here, unique in the view; 0: none */
 	uint64_t flow_in; /* id of the flow that arrives here */
 	/* Without hidden stats; the arguments that all events of its name share come last */
