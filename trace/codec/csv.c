@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * CSV (RFC 4180): a row for every event and sample with all its properties, for spreadsheets and data
- * frames. The last four columns are those of samples.
+ * CSV (RFC 4180): a row for every event and sample with all its properties, for spreadsheets and
+ * data frames. The last four columns are those of samples.
  */
 #include <errno.h>
 #include <stdio.h>

@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Folded stacks: a line for each distinct stack of spans, "process;thread;outer;inner NS", where NS
- * is the self time of inner. A stack of functions is below "process;thread_[cpu]" with the processor
- * time that its samples stand for, or below "process;thread_[waiting]" with the time of waiting, so
- * that no frame adds up times of different kinds. Readers split a line at ';' and at its last space, and flamegraph.pl
- * takes a number before that space for a second weight, so no frame contains ';' or a space.
+ * is the self time of inner. A stack of functions is below "process;thread_[cpu]" with the
+ * processor time that its samples stand for, or below "process;thread_[waiting]" with the time of
+ * waiting, so that no frame adds up times of different kinds. Readers split a line at ';' and at
+ * its last space, and flamegraph.pl takes a number before that space for a second weight, so no
+ * frame contains ';' or a space.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -32,11 +33,10 @@ struct folded {
 	struct sink *sink;
 	struct codec_result *result;
 	struct stack_tree tree;
-	/* By name id, and behind those by text of the view's stacks: written, and counted if changed */
+	/* By name id, and then by text of the view's stacks: written, and counted if changed */
 	bool *is_used;
 	struct folded_weights *weights; /* by stack; all zero between threads */
-	uint32_t *
-		sampled; /* stacks of the thread that is being read, in the order of their first use */
+	uint32_t *sampled; /* stacks of the thread that is being read, each once */
 	size_t n_sampled;
 	const struct view_track *last; /* last track that had a stack */
 	uint64_t n_without_time;
@@ -299,6 +299,6 @@ const struct codec codec_folded = {
 	.name = "folded",
 	.aliases = aliases,
 	.suffix = ".folded",
-	.help = "stacks of spans and functions with times in ns, for flamegraph.pl and speedscope.app",
+	.help = "stacks of spans and samples in ns, for flamegraph.pl and speedscope.app",
 	.write = write_folded,
 };

@@ -5,9 +5,9 @@
  * The events of a profile are written in one piece, so the track is read once for each of its
  * profiles, of which there are at most LANES_NESTING.
  *
- * A thread that was sampled has a sampled profile of its running, "train: main [cpu]", and one of its
- * waiting, "train: main [waiting]". Such a profile has an array of stacks and one of weights, so the
- * samples are read twice for each.
+ * A thread that was sampled has a sampled profile of its running, "train: main [cpu]", and one of
+ * its waiting, "train: main [waiting]". Such a profile has a list of stacks and one of weights, so
+ * the samples are read twice for each.
  */
 #include <errno.h>
 #include <inttypes.h>
@@ -33,10 +33,7 @@ struct speedscope {
 	int64_t shift_ns; /* added to the view's times */
 	uint64_t n_profiles;
 	uint64_t n_beyond; /* spans that are in no profile */
-	/*
-	 * By name, and behind those by text of the view's stacks: number of its frame + 1; 0: it has
-	 * none
-	 */
+	/* By name, and then by text of the view's stacks: number of its frame + 1; 0: none */
 	uint32_t *frames;
 	uint32_t *names; /* by frame: index into |frames| */
 	uint32_t n_frames;

@@ -65,8 +65,7 @@ struct item {
 	bool is_started_before; /* began before the recording or the selected time: cut there */
 	bool is_step;
 	int64_t step_num; /* valid if is_step */
-	uint32_t
-		stack; /* of a sample of a thread: number in the view's stacks; STACKS_NONE: unknown */
+	uint32_t stack; /* of a sample: number in the view's stacks; STACKS_NONE: unknown */
 	uint64_t flow_out; /* id of the flow that leaves here, unique in the view; 0: none */
 	uint64_t flow_in; /* id of the flow that arrives here */
 	/* Without hidden stats; the arguments that all events of its name share come last */
