@@ -13,6 +13,7 @@ from conversions import (CROSSED, DRAWN, Conversion, capture_requests, goldens, 
                          read_rows)
 from fixture import check, contains, equal, run, test
 from processes import PROFTAP
+from sampled import MODULES, SAMPLES, SPANS, STEP, from_chrome, make_trace
 
 
 class Chrome:
@@ -127,6 +128,69 @@ def a_real_trace_is_there_whole(t):
     equal({e["pid"] for e in chrome.events}, pids, "pids are the kernel's")
     real = {(row.place[2], row.place[4]) for row in rows if row.kind == "span"}
     check(real <= set(chrome.threads), "tids are the kernel's")
+
+
+@test
+def samples_refer_to_frames_with_files_and_to_named_threads(t):
+    path = t.dir / "a.xplane.pb"
+    path.write_bytes(make_trace())
+    chrome = Chrome(t, path)
+    equal(chrome.conversion.summary["written"], 2 + len(SAMPLES), "spans and samples")
+    equal(sorted(from_chrome(chrome.conversion.data)), sorted(SAMPLES), "samples")
+    equal({chrome.processes[s["pid"]] for s in chrome.document["samples"]}, {"train", "child"}, "processes")
+    equal({f["name"]: f["category"] for f in chrome.document["stackFrames"].values()},
+          {name: MODULES.get(name, "") for s in SAMPLES for name in s.functions}, "files of functions")
+    check("0" not in chrome.document["stackFrames"], "a frame has the number 0, which readers take for none")
+
+
+@test
+def frames_without_samples_are_left_out(t):
+    path = t.dir / "a.xplane.pb"
+    path.write_bytes(make_trace())
+    document = Chrome(t, path, options=("--pid", "child")).document
+    equal(sorted(f["name"] for f in document["stackFrames"].values()),
+          sorted(["main", "inflate", "std::vector<int, A<b> >::at(int)"]), "frames")
+
+
+def read_samples(t, path, *options):
+    """Returns NDJSON's rows of samples, and what was lost."""
+    conversion = Conversion(t, "ndjson", path, options=options)
+    rows = [json.loads(line) for line in conversion.data.splitlines()]
+    return [row for row in rows if row["type"] in ("sample", "waiting")], conversion.lost
+
+
+@test
+def samples_of_ndjson_have_their_span_and_step(t):
+    path = t.dir / "a.xplane.pb"
+    path.write_bytes(make_trace())
+    rows, _ = read_samples(t, path)
+    found = [(row["name"], row.get("span"), row.get("step"), "cpu" in row, "duration_ns" in row) for row in rows]
+    expected = [(s.functions[-1], *((SPANS[i], STEP) if i < len(SPANS) else (None, None)), s.kind == "cpu", s.kind == "waiting")
+                for i, s in enumerate(SAMPLES)]
+    equal(found, expected, "samples")
+
+
+@test
+def times_select_samples_and_waits_that_reach_into_them(t):
+    path = t.dir / "a.xplane.pb"
+    path.write_bytes(make_trace())
+    rows, _ = read_samples(t, path, "--from", "40ms", "--to", "65ms", "--thread", "main")
+    equal([(row["type"], row["name"], row["start_ns"]) for row in rows],
+          [("waiting", "read", 22_000_000), ("sample", "std::vector<int, A<b> >::at(int)", 60_000_000)], "samples")
+
+
+@test
+def a_grouping_keeps_samples_of_threads_that_have_a_row(t):
+    path = t.dir / "a.xplane.pb"
+    path.write_bytes(make_trace())
+    for form in ("ndjson", "chrome", "folded", "perfetto", "speedscope", "sqlite", "csv"):
+        out = t.dir / f"grouped.{form}"
+        done = subprocess.run([PROFTAP, "convert", "--json", "-t", form, "-o", out, "--primary_group", "category", path],
+                              capture_output=True, text=True, check=True)
+        others = sum(s.thread != "main" for s in SAMPLES)
+        equal(json.loads(done.stdout)["lost"].get("CPU samples of threads without spans"), others, f"{form}: lost")
+    rows, _ = read_samples(t, path, "--primary_group", "category")
+    equal({(row["process"], row["thread"]) for row in rows}, {("threads", "main (4242)")}, "rows")
 
 
 @test

@@ -13,9 +13,10 @@ from conversions import GOLDEN, Conversion, Members, capture_requests, goldens, 
 from fixture import check, equal, run, test
 from processes import PROFTAP
 from reports import make_training
+from sampled import MS, PERIOD_NS, SAMPLES, SPANS, STEP, make_trace
 
 COLUMNS = ["type", "host", "process", "pid", "thread", "tid", "device", "name", "start_ns", "duration_ns", "step",
-           "flow_in", "flow_out", "args"]
+           "flow_in", "flow_out", "args", "cpu_ns", "cpu", "span", "stack"]
 DETAILS = "regs:32 static_shared:16 dynamic_shared:1024 grid:4,2,1 block:256,1,1 occ_pct:75"
 csv.field_size_limit(1 << 30)
 
@@ -50,6 +51,7 @@ def compare(t, path):
         equal(of[9] == "", row.kind in ("instant", "flow", "counter"), "whether it has a duration")
         equal(of[10], str(row.args["step_num"]) if row.kind == "step" else "", "step")
         equal((number(of[11]), number(of[12])), row.flows, "flows")
+        equal(of[14:], ["", "", "", ""], "columns of samples")
         args = json.loads(of[13] or "{}", object_pairs_hook=Members)
         equal((args, args.n), (row.args, row.args.n), "args")
 
@@ -63,6 +65,23 @@ def every_golden_trace_is_there_whole(t):
 @test
 def a_real_trace_is_there_whole(t):
     compare(t, capture_requests(t))
+
+
+@test
+def samples_have_columns_of_their_own(t):
+    path = t.dir / "a.xplane.pb"
+    path.write_bytes(make_trace())
+    conversion, header, rows = read(t, "csv", path)
+    found = [dict(zip(header, row)) for row in rows if row[0] in ("sample", "waiting")]
+    equal(conversion.summary["written"], len(rows), "written rows")
+    equal([(row["type"], row["span"], row["step"]) for row in found if row["thread"] == "main"],
+          [("waiting" if s.kind == "waiting" else "sample", span, str(STEP)) for s, span in zip(SAMPLES, SPANS)], "spans and steps")
+    for row, sample in zip(found, SAMPLES, strict=True):
+        is_cpu = sample.kind == "cpu"
+        equal((row["name"], row["stack"]), (sample.functions[-1], ";".join(sample.functions)), "functions")
+        equal((row["cpu_ns"], row["duration_ns"]), (str(PERIOD_NS), "") if is_cpu else ("", str(sample.weight_ns)), "weights")
+        equal(row["cpu"], str(sample.at_ns // MS % 4) if is_cpu else "", "the processor")
+        equal((row["pid"], row["thread"], row["args"]), (str(sample.pid), sample.thread, ""), "the place")
 
 
 @test

@@ -9,6 +9,7 @@ import re
 from conversions import (CROSSED, GOLDEN, Conversion, capture_requests, goldens, make_bad_names, make_space,
                          read_rows)
 from fixture import check, equal, run, test
+from sampled import MAIN, THREADS, make_trace, running, waiting
 from stacks import read_stacks
 
 
@@ -71,6 +72,20 @@ def spans_without_duration_are_counted(t):
     events = [("short", 0, 0), ("around", 5, 10), ("inside", 6, 0), ("all", 20, 10), ("of it", 20, 10)]
     path.write_bytes(make_space({"stream": events}, plane="/device:GPU:0"))
     equal(compare(t, path).lost, {"spans that took no time": 2}, "lost")
+
+
+@test
+def times_of_spans_of_running_and_of_waiting_stay_apart(t):
+    path = t.dir / "a.xplane.pb"
+    place = next(iter(THREADS))
+    path.write_bytes(make_trace({place: [running(10, MAIN, "a;b"), running(20, MAIN, "a;b"), waiting(30, 5, MAIN, "a;b"),
+                                         waiting(40, 6, MAIN)]}))
+    conversion = Conversion(t, "folded", path)
+    equal(conversion.data.decode().splitlines(), [
+        "train;main;train 50000000", "train;main;train;decode 50000000", "train;main_[cpu];main;a:b 20000000",
+        "train;main_[waiting];main;a:b 5000000", "train;main_[waiting];main 6000000"], "lines")
+    equal(conversion.lost["names whose ';' or control characters were replaced"], 1, "changed names")
+    equal(conversion.summary["written"], 6, "spans and samples")
 
 
 @test

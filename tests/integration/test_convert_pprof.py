@@ -9,11 +9,12 @@ import subprocess
 from conversions import CROSSED, Conversion, capture_requests, goldens, make_bad_names, make_space, read_rows
 from fixture import check, equal, run, test
 from processes import PROFTAP
+from sampled import SAMPLES, SPANS, STEP, make_trace
 from stacks import read_stacks
 
 
 class Pprof:
-    def __init__(self, t, *paths):
+    def __init__(self, t, *paths, modules=1):
         from profile_proto import Profile  # run() has checked that google.protobuf is installed
         self.conversion = Conversion(t, "pprof", *paths)
         self.profile = Profile.FromString(self.conversion.data)
@@ -23,7 +24,8 @@ class Pprof:
                           for place in self.profile.location}
         mapping = self.profile.mapping[0]
         check(mapping.has_functions, "the mapping says that it has no functions, so pprof would look for symbols")
-        equal({place.mapping_id for place in self.profile.location} - {mapping.id}, set(), "mappings")
+        equal({m.id for m in self.profile.mapping}, set(range(1, modules + 1)), "mappings")
+        equal({place.mapping_id for place in self.profile.location} - {0, *range(1, modules + 1)}, set(), "mappings of locations")
 
     def text(self, index):
         return self.profile.string_table[index]
@@ -88,6 +90,32 @@ def samples_are_the_stacks_of_a_real_trace(t):
     equal(pprof.profile.duration_nanos, max(ends) - min(row.start_ns for row in rows), "duration")
     pids = {pprof.labels(sample).get("pid") for sample in pprof.profile.sample}
     equal(pids, {row.place[2] for row in rows}, "pids")
+
+
+@test
+def samples_that_run_and_wait_have_values_of_their_own(t):
+    path = t.dir / "a.xplane.pb"
+    path.write_bytes(make_trace())
+    pprof = Pprof(t, path, modules=5)
+    types = [(pprof.text(v.type), pprof.text(v.unit)) for v in pprof.profile.sample_type]
+    equal(types, [("spans", "count"), ("time", "nanoseconds"), ("samples", "count"), ("cpu", "nanoseconds"),
+                  ("offcpu", "nanoseconds")], "sample types")
+    expected = collections.Counter()
+    for i, sample in enumerate(SAMPLES):
+        labels = (sample.thread, SPANS[i] if i < len(SPANS) else None, STEP if i < len(SPANS) else None)
+        is_cpu = sample.kind == "cpu"
+        for at, value in enumerate((is_cpu, is_cpu * sample.weight_ns, (not is_cpu) * sample.weight_ns)):
+            expected[labels, sample.functions, at] += value
+    found = collections.Counter()
+    for (labels, functions), values in pprof.stacks().items():
+        labels = dict(labels)
+        for spans, time, *others in values:
+            if not spans:
+                equal(time, 0, "time of spans")
+                for at, value in enumerate(others):
+                    found[(labels["thread"], labels.get("span"), labels.get("step")), functions, at] += value
+    equal(+found, +expected, "values")
+    equal(pprof.conversion.summary["written"], 2 + len(SAMPLES), "spans and samples")
 
 
 @test

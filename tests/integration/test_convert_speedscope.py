@@ -7,6 +7,7 @@ import json
 from conversions import (CROSSED, DRAWN, Conversion, capture_requests, goldens, make_bad_names, make_space,
                          read_rows)
 from fixture import check, equal, run, schema, test
+from sampled import SAMPLES, make_trace
 
 
 class Speedscope:
@@ -68,6 +69,24 @@ def expected_losses(rows):
 def every_span_of_golden_traces_opens_and_closes(t):
     for path in goldens():
         compare(t, path)
+
+
+@test
+def samples_of_each_kind_are_a_profile_of_each_thread(t):
+    path = t.dir / "a.xplane.pb"
+    path.write_bytes(make_trace())
+    speedscope = Speedscope(t, path)
+    profiles = [profile for profile in speedscope.profiles if profile["type"] == "sampled"]
+    found = {p["name"]: (p["unit"], p["startValue"], p["endValue"], [speedscope.frames[s[-1]] for s in p["samples"]]) for p in profiles}
+    expected = {}
+    for name, thread in (("train: main", "main"), ("train: worker é", "worker é"), ("child: pool", "pool")):
+        for kind in ("cpu", "waiting"):
+            samples = [s for s in SAMPLES if (s.thread, s.kind) == (thread, kind)]
+            if samples:
+                expected[f"{name} [{kind}]"] = ("nanoseconds", 0, sum(s.weight_ns for s in samples), [s.functions[-1] for s in samples])
+    equal(found, expected, "profiles")
+    equal(len(profiles), len(found), "profiles of different names")
+    equal(sorted(set(speedscope.frames)), sorted(speedscope.frames), "frames, each once")
 
 
 @test

@@ -6,10 +6,14 @@ them. tests/interop compares a .pftrace with NDJSON, by Google's trace_processor
 import collections
 import os
 import random
+import subprocess
 from pathlib import Path
 
-from conversions import capture_pipeline, capture_requests, goldens, make_space
-from fixture import Skip, check, equal, run, test
+from conversions import Conversion, capture_pipeline, capture_requests, goldens, make_space
+from fixture import Skip, check, equal, need_no_sanitizer, run, test
+from processes import TOP_BUILD, Process
+from sampled import (MAIN, SAMPLES, THREADS, from_chrome, from_csv, from_ndjson, from_sqlite, from_xspace, make_trace, sum_folded,
+                     sum_pprof, sum_samples, sum_speedscope)
 from spans import (COUNTERS, each_of_chrome, each_of_csv, each_of_ndjson, each_of_sqlite, each_of_xspaces,
                    freeze)
 
@@ -133,6 +137,57 @@ def many_spans_are_equal_in_every_format(t):
     path = t.dir / "many.xplane.pb"
     path.write_bytes(make_space({f"thread {i}": list(make_thread(rng, SPANS // 4)) for i in range(4)}, pid=77))
     equal(compare(t, path), SPANS // 4 * 4, "events")
+
+
+def put_underscores(sums):
+    """Changes the texts as folded stacks have them."""
+    changed = collections.Counter()
+    for (thread, kind, functions), weight_ns in sums.items():
+        changed[thread.replace(" ", "_"), kind, tuple(name.replace(" ", "_") for name in functions)] += weight_ns
+    return changed
+
+
+def compare_samples(t, path):
+    """Compares the samples of threads in all formats that have a place for them, and returns them."""
+    from profile_proto import Profile  # run() has checked that google.protobuf is installed
+    samples = list(from_xspace(path.read_bytes()))
+    expected = fill(Bag(), samples)
+    for form, read in (("ndjson", from_ndjson), ("csv", from_csv), ("chrome", from_chrome)):
+        fill(Bag(), read(Conversion(t, form, path).data)).check(expected, form)
+    fill(Bag(), from_sqlite(Conversion(t, "sqlite", path).path)).check(expected, "sqlite")
+    sums = sum_samples(samples)
+    equal(sum_folded(Conversion(t, "folded", path).data), put_underscores(sums), "folded")
+    equal(sum_speedscope(Conversion(t, "speedscope", path).data), sums, "speedscope")
+    equal(sum_pprof(Profile.FromString(Conversion(t, "pprof", path).data)), sums, "pprof")
+    return samples
+
+
+@test
+def samples_that_run_and_wait_are_equal_in_every_format(t):
+    path = t.dir / "sampled.xplane.pb"
+    path.write_bytes(make_trace())
+    equal(sorted(compare_samples(t, path)), sorted(SAMPLES), "samples")
+
+
+@test
+def very_deep_stacks_are_equal_in_every_format(t):
+    path = t.dir / "deep.xplane.pb"
+    deep = tuple(f"f{i}" for i in range(1023))
+    (place, samples), *_ = THREADS.items()
+    path.write_bytes(make_trace({place: [("cpu", 10, 5, (MAIN, *deep)), *samples]}))
+    equal(max(len(sample.functions) for sample in compare_samples(t, path)), 1024, "the deepest stack")
+
+
+@test
+def samples_of_a_real_trace_are_equal_in_every_format(t):
+    need_no_sanitizer("change the stacks")
+    burn = t.keep(Process("burn", [TOP_BUILD / "tests/programs/burn"], stdin=subprocess.PIPE))
+    _, port = burn.read_line().split()
+    capture = t.capture(port, 300, "-o", "ptap_sample_hz=997")
+    refused = [w for w in capture.trace.space.warnings if w.startswith("samples: they are missing") and "perf" in w]
+    if refused:
+        raise Skip(refused[0])
+    check(len(compare_samples(t, capture.path)) > 50, "there are few samples")
 
 
 @test

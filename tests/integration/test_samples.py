@@ -223,7 +223,8 @@ def pprof_has_the_samples_with_their_spans(t):
     out = t.dir / "out.pprof.pb"
     subprocess.run([PROFTAP, "convert", "-o", out, capture.path], check=True, capture_output=True)
     profile = Profile(out.read_bytes())
-    equal(profile.types, [("spans", "count"), ("time", "nanoseconds"), ("samples", "count"), ("cpu", "nanoseconds")], "types")
+    equal(profile.types, [("spans", "count"), ("time", "nanoseconds"), ("samples", "count"), ("cpu", "nanoseconds"),
+                          ("offcpu", "nanoseconds")], "types")
     samples = [(functions, values, labels) for functions, values, labels in profile.samples if values[2]]
     n = sum(values[2] for _, values, _ in samples)
     equal(n, len(list(read_stacks(capture.trace))), "samples")

@@ -115,6 +115,8 @@ class Expected:
             self.hosts = [host["name"] for host in item["hosts"]]
             self.shift_ns = max(-item["first_ns"], 0)
             return
+        if kind in ("sample", "waiting"):  # see check_samples()
+            return
         args = item.get("args", {})
         start = item["start_ns"] + self.shift_ns
         name = until_nul(item["name"])
@@ -128,6 +130,34 @@ class Expected:
         self.spans[item["host"], item["pid"], thread, category, name, start, duration, freeze(args)] += 1
         for id_ in {item[way] for way in ("flow_out", "flow_in") if way in item}:
             chains[self.find_machine(item), id_].append((item["host"], item["pid"], thread, name, start))
+
+
+# Each CPU sample, with the frames of its stack from the innermost one (depth 0).
+STACKS = """
+    with recursive stack(id, at, parent_id, frame_id, up) as (
+        select perf_sample.id, perf_sample.callsite_id, parent_id, frame_id, 0
+            from perf_sample join stack_profile_callsite as c on c.id = perf_sample.callsite_id
+        union all
+        select stack.id, c.id, c.parent_id, c.frame_id, stack.up + 1
+            from stack join stack_profile_callsite as c on c.id = stack.parent_id)
+    select stack.id, coalesce(machine.raw_id, 0), process.pid, thread.name, perf_sample.ts, perf_sample.cpu,
+        frame.name, mapping.name, mapping.build_id
+    from stack join perf_sample using (id) join thread using (utid) join process using (upid)
+        left join machine on machine.id = process.machine_id
+        join stack_profile_frame as frame on frame.id = stack.frame_id
+        join stack_profile_mapping as mapping on mapping.id = frame.mapping
+    order by stack.id, stack.up desc"""
+
+
+def read_stacks(trace):
+    """Returns [(machine, pid, thread, time, processor, ((function, file, build-id), ...))] of the CPU samples, the outermost
+    function first."""
+    n, rows = query(trace, "select count(*) from perf_sample", STACKS)
+    samples = {}
+    for id_, *place, function, path, build_id in rows:
+        samples.setdefault(id_, [place, []])[1].append((function, path, build_id))
+    assert n == [[len(samples)]], f"{n} samples, {len(samples)} with a stack"
+    return [(*place, tuple(stack)) for place, stack in samples.values()]
 
 
 def assert_same(found, expected, what):

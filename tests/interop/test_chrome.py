@@ -6,6 +6,7 @@ import json
 import sys
 
 import perfetto
+import sampled
 import viewer
 from made_spaces import Plane, XSpace, write
 from processes import PROFTAP, SOURCE, Pipeline, capture, folder, run
@@ -36,7 +37,7 @@ def read_ndjson(path, shift_ns):
     spans, ends = collections.Counter(), collections.defaultdict(lambda: ([], []))
     for line in run(PROFTAP, "convert", "-t", "ndjson", "-o", "-", path).stdout.splitlines():
         item = json.loads(line)
-        if item["type"] in ("trace", "counter"):
+        if item["type"] in ("trace", "counter", "sample", "waiting"):
             continue
         args = {key: as_viewers_take(value) for key, value in item.get("args", {}).items()}
         thread, name = (perfetto.until_nul(item[member]) or "[No name]" for member in ("thread", "name"))
@@ -94,6 +95,14 @@ def test_jax_capture():
     with folder() as work, jax_server(work) as (port, _):
         n_spans, _ = check(capture(port, 300, work / "logs", "--python_tracer_level", "1"), work)
         assert n_spans > 1000, n_spans
+
+
+def test_samples():
+    """trace_processor: a file with samples and their frames has its spans, and nothing is wrong with it."""
+    with folder() as work:
+        path = work / "sampled.xplane.pb"
+        path.write_bytes(sampled.make_trace())
+        assert check(path, work) == (2, 0)
 
 
 def test_overlaps():

@@ -2,8 +2,10 @@
 """Tests that Google's trace_processor finds the contents of the trace in our .pftrace."""
 import json
 import pathlib
+import subprocess
 
 import perfetto
+import sampled
 from made_spaces import Plane, XSpace, write
 from processes import BUILD, PROFTAP, SOURCE, Pipeline, capture, folder, run
 from test_jax import jax_server
@@ -162,6 +164,56 @@ def test_unfinished_inside_of_finished():
         run(PROFTAP, "convert", "-o", out, write(space, work / "cut.xplane.pb"))
         trouble, slices = perfetto.query(out, perfetto.TROUBLE, "select name, dur from slice order by ts")
         assert (trouble, slices) == ([], [["whole", 50], ["cut", 40]]), (trouble, slices)
+
+
+def expected_samples(machine=0):
+    """Returns the CPU samples of sampled.SAMPLES as perfetto.read_stacks() does."""
+    return [(machine, s.pid, s.thread, s.at_ns, s.at_ns // sampled.MS % 4,
+             tuple((name, sampled.MODULES.get(name, ""), sampled.BUILD_IDS.get(sampled.MODULES.get(name), "")) for name in s.functions))
+            for s in sampled.SAMPLES if s.kind == "cpu"]
+
+
+def test_samples():
+    """Each CPU sample has its time, thread and processor, and its stack leads to the right functions, files and build-ids."""
+    with folder() as work:
+        trace = work / "gpu7.xplane.pb"
+        trace.write_bytes(sampled.make_trace())
+        perfetto.check([trace], work)
+        assert sorted(perfetto.read_stacks(work / "out.pftrace")) == sorted(expected_samples())
+
+
+def test_samples_of_two_hosts():
+    """Samples of equal pids on two hosts belong to their machines."""
+    with folder() as work:
+        paths = [work / "a.xplane.pb", work / "b.xplane.pb"]
+        paths[0].write_bytes(sampled.make_trace())
+        paths[1].write_bytes(sampled.make_trace().replace(b"gpu7", b"gpu8"))
+        out = work / "out.pftrace"
+        run(PROFTAP, "convert", "-o", out, *paths)
+        trouble, = perfetto.query(out, perfetto.TROUBLE)
+        assert not trouble, trouble
+        found = perfetto.read_stacks(out)
+        by_machine = [sorted(row[1:] for row in found if row[0] == machine) for machine in sorted({row[0] for row in found})]
+        assert by_machine == [sorted(row[1:] for row in expected_samples())] * 2, by_machine
+
+
+def test_samples_of_a_program():
+    """The CPU samples of a real program are all there, and no packet of them is lost."""
+    with folder() as work, subprocess.Popen([BUILD / "tests/programs/burn"], stdin=subprocess.PIPE, stdout=subprocess.PIPE,
+                                            text=True) as burn:
+        port = int(burn.stdout.readline().split()[1])
+        path = capture(port, 500, work / "logs", "-o", "ptap_sample_hz=997")
+        burn.kill()
+        out = work / "out.pftrace"
+        run(PROFTAP, "convert", "-o", out, path)
+        rows = run(PROFTAP, "convert", "-t", "ndjson", "-o", "-", path).stdout.splitlines()
+        expected = [(row["start_ns"], tuple(row["stack"])) for row in map(json.loads, rows) if row["type"] == "sample"]
+        trouble, = perfetto.query(out, perfetto.TROUBLE)
+        assert not trouble, trouble
+        found = [(row[3], tuple(name for name, _, _ in row[5])) for row in perfetto.read_stacks(out)]
+        assert sorted(found) == sorted(expected), (len(found), len(expected))
+        refusals = [w for w in XSpace.FromString(path.read_bytes()).warnings if w.startswith("samples: they are missing")]
+        assert expected or refusals, "there are no samples, and no warning tells why"
 
 
 N_SPANS = 1000000

@@ -9,6 +9,7 @@ import shutil
 import sys
 
 import browser
+import sampled
 from processes import PROFTAP, SOURCE, folder, run
 
 PAGE = pathlib.Path(sys.executable).parent.parent / "node_modules/speedscope/dist/release/index.html"
@@ -17,7 +18,7 @@ TRACE = SOURCE / "tests/golden/spans.xplane.pb"
 TIMES = {"outer": (1000, 100), "inner": (900, 899), "leaf": (1, 1), "long": (9223372036854, 9223372036854)}
 # Newer versions of go build their tools at the first use.
 BUILD_S = 900
-UNITS_NS = {"": 1, "ns": 1, "µs": 1000}
+UNITS_NS = {"": 1, "ns": 1, "µs": 1000, "ms": 1_000_000}
 
 
 def read_ns(text):
@@ -40,12 +41,12 @@ def show(path, work):
     return {name: (read_ns(total), read_ns(own)) for total, own, name in rows}, text
 
 
-def check(form, ending, *words):
+def check(form, ending, *words, trace=TRACE, expected=TIMES, options=()):
     with folder() as work:
         path = work / f"out{ending}"
-        run(PROFTAP, "convert", "-t", form, "-o", path, TRACE)
+        run(PROFTAP, "convert", "-t", form, "-o", path, *options, trace)
         times, text = show(path, work)
-        assert TIMES.items() <= times.items(), (form, times, text)
+        assert expected.items() <= times.items(), (form, times, text)
         assert all(word in text for word in words), (form, text)
 
 
@@ -59,6 +60,34 @@ def test_speedscope_opens_the_others():
     check("chrome", ".json", "train (pid 4242), main (tid 4242)")
     check("folded", ".folded", "worker_é")
     check("pprof", ".pprof")
+
+
+def test_speedscope_opens_samples():
+    """speedscope shows the functions of samples with their processor time, in our formats."""
+    ms = sampled.MS
+    cpu = {"main": (20 * ms, 0), "inflate": (10 * ms, 10 * ms)}
+    with folder() as work:
+        trace = work / "sampled.xplane.pb"
+        trace.write_bytes(sampled.make_trace())
+        for form, ending, expected, *words in (
+                ("speedscope", ".speedscope.json", cpu, "child: pool [cpu]"),
+                ("folded", ".folded", cpu, "pool_[cpu]"),
+                ("pprof", ".pprof", cpu),
+                # Its reader of Chrome's JSON takes the time to the next sample, which is 1 ms, for the weight.
+                ("chrome", ".json", {"main": (ms, 0), "inflate": (ms, ms)}, "child (pid 5000), pool (tid 5001)")):
+            check(form, ending, *words, trace=trace, expected=expected, options=("--thread", "pool"))
+
+
+def test_speedscope_opens_all_threads_and_waits():
+    """speedscope opens a file that has profiles of spans, of samples and of waiting."""
+    with folder() as work:
+        trace = work / "sampled.xplane.pb"
+        trace.write_bytes(sampled.make_trace())
+        # The first profile, that of spans, is shown.
+        check("speedscope", ".speedscope.json", "train: main", trace=trace,
+              expected={"train": (100 * sampled.MS, 50 * sampled.MS), "decode": (50 * sampled.MS, 50 * sampled.MS)})
+        check("speedscope", ".speedscope.json", "train: worker é [waiting]", trace=trace, options=("--thread", "worker*", "--from", "20ms"),
+              expected={"main": (42 * sampled.MS, 0), "read": (42 * sampled.MS, 42 * sampled.MS)})
 
 
 def test_pprof_of_go():

@@ -372,6 +372,27 @@ START_TEST(a_selection_is_of_times_and_lengths)
 }
 END_TEST
 
+/* A sample without a duration says that the thread ran, and one with a duration that it waited. */
+START_TEST(waits_have_a_duration_and_are_cut_as_spans_are)
+{
+	static const struct selection of_some = {
+		.from_ns = 10, .to_ns = 20, .device = SELECTION_ALL_DEVICES};
+	struct view_options o = {.selection = &of_some};
+
+	plane = space_add_plane(space, 2, PLANE_HOST PLANE_SAMPLES_SUFFIX);
+	plane_set_int(plane, "process_id", 7);
+	line = plane_add_line(plane, 42, "main", 0);
+	add("wait", 5, 10, 0);
+	add("run", 15, 0, 0);
+	add("wait", 18, 4, 0);
+	view_add_space(space, "a.xplane.pb");
+	view_make(&o);
+	ck_assert_str_eq(view_list(&view->samples[0]), "wait 5+10, run 15+0, wait 18+4");
+	view->clips_spans = true;
+	ck_assert_str_eq(view_list(&view->samples[0]), "wait 10+5, run 15+0, wait 18+2");
+}
+END_TEST
+
 /* Lanes. */
 
 #define N_SPANS 3000
@@ -449,6 +470,7 @@ static const struct unit_test tests[] = {
 	UNIT_TEST(archives_share_names),
 	UNIT_TEST(items_have_the_kinds_of_their_events),
 	UNIT_TEST(samples_have_their_value_first),
+	UNIT_TEST(waits_have_a_duration_and_are_cut_as_spans_are),
 	UNIT_TEST(only_proftaps_flows_join_two_archives),
 	UNIT_TEST(each_use_of_a_flow_s_id_is_a_flow),
 	UNIT_TEST(a_flow_with_a_begin_that_may_be_lost_joins_nothing),

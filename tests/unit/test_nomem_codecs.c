@@ -27,7 +27,7 @@ static char directory[] = "/tmp/proftap-nomem.XXXXXX";
 static struct selection selection;
 static struct grouping grouping = GROUPING_INIT;
 
-/* Adds spans that nest and overlap, steps, arguments, counters, flows, async spans and kernels. */
+/* Adds spans that nest and overlap, steps, arguments, counters, flows, async spans, kernels, samples. */
 static void fill_space(void)
 {
 	struct plane *host = plane;
@@ -47,6 +47,7 @@ static void fill_space(void)
 	line = plane_add_line(plane, 8, "stream", 0);
 	add("void gemm<2>(int)", 30, 50, int_stats("correlation_id", 3, "k"));
 	add("copy", 60, 50, 0);
+	add_samples();
 }
 
 static void set_up(void)

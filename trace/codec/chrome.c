@@ -12,6 +12,11 @@
  * each span goes to the first row on which it nests. Flows are "s" and "f", which bind to the event
  * that was written last on their row at their time. "bind_id" would not suffice: an event can have
  * only one, and an instant cannot have any.
+ *
+ * Samples of threads are in the array "samples", behind the events, and refer to entries of
+ * "stackFrames", each of which has its caller as "parent". Readers find the thread by the tid, and
+ * Speedscope by the pid, too. The name of a sample is that of its kind, by which readers group
+ * samples, so that weights of both kinds are not added up.
  */
 #include <errno.h>
 #include <inttypes.h>
@@ -25,8 +30,10 @@
 #include "trace/codec/arg_json.h"
 #include "trace/codec/codec.h"
 #include "trace/codec/sink.h"
+#include "trace/codec/thread_samples.h"
 #include "trace/model/idmap.h"
 #include "trace/read/cursor.h"
+#include "trace/read/enclosing_spans.h"
 #include "trace/read/lanes.h"
 #include "trace/read/view.h"
 #include "trace/saturate.h"
@@ -45,6 +52,8 @@ struct chrome {
 	struct lanes lanes;
 	int64_t tid; /* tid of the track's first row */
 	int64_t second_tid; /* tid of its second row; others follow */
+	uint64_t n_samples;
+	bool *is_stack_used; /* by stack: a sample has it, or was called from it */
 };
 
 /* --- events -------------------------------------------------------------------------------- */
@@ -92,7 +101,7 @@ static void put_row_name(struct chrome *c, int64_t tid)
 	sink_json(c->sink, name ? name : c->track->name, strlen(name ? name : c->track->name));
 	sink_put(c->sink, '}');
 	chrome_end(c);
-	put_sort_index(c, "thread_sort_index", tid, (uint64_t)(c->track - c->view->tracks));
+	put_sort_index(c, "thread_sort_index", tid, view_track_get_number(c->view, c->track));
 }
 
 /* Adds a row for the track, and returns its tid. */
@@ -163,6 +172,29 @@ static bool has_own_row(const struct chrome *c)
 	return t == c->view->tracks || t[-1].process != t->process || t[-1].tid != t->tid;
 }
 
+static bool process_has_track(const struct view *v, uint32_t process)
+{
+	for (size_t i = 0; i < v->n_tracks; i++)
+		if (v->tracks[i].process == process)
+			return true;
+	return false;
+}
+
+/* Names the threads that have samples and no spans, and their processes. */
+static void put_sampled_names(struct chrome *c)
+{
+	const struct view *v = c->view;
+
+	for (size_t i = 0; i < v->n_samples && !view_is_grouped(v); i++) {
+		c->track = &v->samples[i];
+		if (view_find_sampled_thread(v, c->track))
+			continue;
+		if (!process_has_track(v, c->track->process))
+			put_process(c);
+		put_row_name(c, c->track->tid);
+	}
+}
+
 static void put_track_names(struct chrome *c)
 {
 	const struct view *v = c->view;
@@ -174,6 +206,7 @@ static void put_track_names(struct chrome *c)
 		if (has_own_row(c))
 			put_row_name(c, c->track->tid);
 	}
+	put_sampled_names(c);
 }
 
 /* --- items --------------------------------------------------------------------------------- */
@@ -280,7 +313,7 @@ static int put_instant(struct chrome *c, const struct item *item)
 	return 1;
 }
 
-/* --- samples ------------------------------------------------------------------------------- */
+/* --- samples of counters ------------------------------------------------------------------- */
 
 /*
  * True if an earlier track of the process has samples of that name; then an id tells this one
@@ -388,6 +421,102 @@ static int put_track(struct chrome *c, const struct view_track *track, struct di
 	return r;
 }
 
+/* --- samples of threads -------------------------------------------------------------------- */
+
+/* Importers take the number 0 for no frame. */
+static void put_stack_id(struct sink *s, const char *member, uint32_t stack)
+{
+	sink_text(s, member);
+	sink_uint(s, (uint64_t)stack + 1);
+}
+
+static void note_stack(struct chrome *c, uint32_t stack)
+{
+	for (; stack != STACKS_NONE && !c->is_stack_used[stack];
+		stack = c->view->stacks.v[stack].callers)
+		c->is_stack_used[stack] = true;
+}
+
+static int put_thread_sample(void *chrome, const struct thread_sample *sample)
+{
+	struct chrome *c = chrome;
+	struct sink *s = c->sink;
+	int64_t cpu = thread_sample_find_cpu(sample);
+
+	sink_text(s, c->n_samples++ ? ",\n{\"name\":\"" : "\n{\"name\":\"");
+	sink_text(s, sample->is_waiting ? "waiting\",\"pid\":" : "cpu\",\"pid\":");
+	sink_int(s, c->pids[c->track->process]);
+	sink_text(s, ",\"tid\":");
+	sink_int(s, c->track->tid);
+	put_start(c, sample->item);
+	if (cpu >= 0)
+		sink_printf(s, ",\"cpu\":%" PRId64, cpu);
+	if (sample->item->stack != STACKS_NONE)
+		put_stack_id(s, ",\"sf\":", sample->item->stack);
+	note_stack(c, sample->item->stack);
+	sink_text(s, ",\"weight\":");
+	sink_int(s, sample->weight_ns);
+	sink_put(s, '}');
+	c->result->n_items++;
+	return s->error;
+}
+
+static void put_stack_frame(struct chrome *c, uint32_t stack, bool is_first)
+{
+	const struct stacks *stacks = &c->view->stacks;
+	const char *function = stacks_get_function(stacks, stack);
+	const char *module = thread_sample_get_module(c->view, stack);
+
+	put_stack_id(c->sink, is_first ? "\n\"" : ",\n\"", stack);
+	sink_text(c->sink, "\":{\"name\":");
+	sink_json(c->sink, function, strlen(function));
+	sink_text(c->sink, ",\"category\":");
+	sink_json(c->sink, module, strlen(module));
+	if (stacks->v[stack].callers != STACKS_NONE)
+		put_stack_id(c->sink, ",\"parent\":", stacks->v[stack].callers);
+	sink_put(c->sink, '}');
+}
+
+static void put_stack_frames(struct chrome *c)
+{
+	bool is_first = true;
+
+	sink_text(c->sink, "\n],\"stackFrames\":{");
+	for (uint32_t i = 0; i < c->view->stacks.n && c->sink->error == 0; i++) {
+		if (!c->is_stack_used[i])
+			continue;
+		put_stack_frame(c, i, is_first);
+		is_first = false;
+	}
+	sink_text(c->sink, "\n}}\n");
+}
+
+static int put_samples(struct chrome *c, const struct view_track *track, struct diag *d)
+{
+	c->track = thread_samples_find_row(c->view, track, c->result);
+	return c->track ? thread_samples_read(c->view, track, put_thread_sample, c, d) : 0;
+}
+
+/*
+ * Writes the rest of the file behind the events. Speedscope shows no spans if there are samples, so
+ * a trace without samples has neither of these lists.
+ */
+static int put_all_samples(struct chrome *c, struct diag *d)
+{
+	const struct view *v = c->view;
+	int r = 0;
+
+	if (v->n_samples == 0) {
+		sink_text(c->sink, "\n]}\n");
+		return 0;
+	}
+	sink_text(c->sink, "\n],\"samples\":[");
+	for (size_t i = 0; i < v->n_samples && r == 0; i++)
+		r = put_samples(c, &v->samples[i], d);
+	put_stack_frames(c);
+	return r;
+}
+
 static int chrome_write_all(struct chrome *c, struct diag *d)
 {
 	const struct view *v = c->view;
@@ -399,8 +528,7 @@ static int chrome_write_all(struct chrome *c, struct diag *d)
 	put_track_names(c);
 	for (size_t i = 0; i < v->n_tracks && r == 0; i++)
 		r = put_track(c, &v->tracks[i], d);
-	sink_text(c->sink, "\n]}\n");
-	return r;
+	return r ? r : put_all_samples(c, d);
 }
 
 static int write_chrome(const struct view *v, const struct codec_options *options, struct sink *s,
@@ -411,13 +539,15 @@ static int write_chrome(const struct view *v, const struct codec_options *option
 
 	(void)options;
 	c.shift_ns = codec_choose_shift(v);
-	c.next_tid = VIEW_MADE_UP + (int64_t)v->n_tracks;
+	c.next_tid = VIEW_MADE_UP + (int64_t)(v->n_tracks + v->n_samples);
 	c.pids = calloc(v->n_processes + 1, sizeof *c.pids);
 	c.series = calloc((size_t)v->names.n_texts + 1, sizeof *c.series);
-	if (c.pids && c.series)
+	c.is_stack_used = calloc(v->stacks.n + 1, sizeof *c.is_stack_used);
+	if (c.pids && c.series && c.is_stack_used)
 		r = chrome_write_all(&c, d);
 	free(c.pids);
 	free(c.series);
+	free(c.is_stack_used);
 	return r;
 }
 

@@ -129,6 +129,8 @@ int64_t codec_choose_shift(const struct view *v)
 
 const char *codec_get_item_type(const struct view_track *track, const struct item *item)
 {
+	if (item->kind == ITEM_CPU_SAMPLE)
+		return item->duration_ns ? "waiting" : "sample";
 	if (item->kind == ITEM_SAMPLE)
 		return "counter";
 	if (item->kind == ITEM_INSTANT)

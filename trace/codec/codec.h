@@ -89,7 +89,7 @@ int64_t codec_choose_shift(const struct view *view);
 /*
  * Returns the type of an item for formats that name it: "span", "step", "async", "kernel",
  * "derived" (a span of a derived line, see view_tracks.c), "instant", "flow" (an instant at which a
- * flow begins or ends) or "counter".
+ * flow begins or ends), "counter", "sample" (a thread ran) or "waiting" (a sampled thread waited).
  */
 const char *codec_get_item_type(const struct view_track *track, const struct item *item);
 

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * CSV (RFC 4180): a row for every event with all its properties, for spreadsheets and data frames.
+ * CSV (RFC 4180): a row for every event and sample with all its properties, for spreadsheets and
+ * data frames. The last four columns are those of samples.
  */
 #include <errno.h>
 #include <stdio.h>
@@ -9,6 +10,7 @@
 #include "trace/codec/arg_json.h"
 #include "trace/codec/codec.h"
 #include "trace/codec/sink.h"
+#include "trace/codec/thread_samples.h"
 #include "trace/read/cursor.h"
 #include "trace/read/view.h"
 #include "trace/report/digest.h"
@@ -19,7 +21,7 @@ struct csv {
 	const struct view_track *track; /* being read */
 	struct sink *sink;
 	struct codec_result *result;
-	struct sink args; /* arguments as JSON, before they are quoted */
+	struct sink text; /* arguments as JSON, or a stack, before they are quoted */
 };
 
 /* --- fields, each with the comma behind it ------------------------------------------------- */
@@ -50,40 +52,86 @@ static void put_place(struct csv *w)
 	put_number(w, p->device, p->device >= 0);
 }
 
-/* Writes the last field, which has no comma. */
-static void put_args(struct csv *w, const struct item *item)
+/* Writes the text in w->text as a field without a comma, and removes it. */
+static void put_made_text(struct csv *w)
 {
-	const uint8_t *text;
 	size_t n;
+	const uint8_t *text = sink_get_memory(&w->text, &n);
 
-	if (item->n_args == 0)
-		return;
-	sink_clear_memory(&w->args);
-	arg_json_object(&w->args, item, arg_json_value);
-	text = sink_get_memory(&w->args, &n);
 	if (text)
 		sink_csv(w->sink, (const char *)text, n);
 	else
-		w->sink->error = w->args.error;
+		w->sink->error = w->text.error;
+	sink_clear_memory(&w->text);
+}
+
+/* Writes the fields up to the duration. */
+static void put_head(struct csv *w, const struct item *item)
+{
+	sink_text(w->sink, codec_get_item_type(w->track, item));
+	sink_put(w->sink, ',');
+	put_place(w);
+	put_text(w, names_get(&w->view->names, item->name));
+	put_number(w, item->start_ns, true);
+	put_number(w, item->duration_ns, item->kind == ITEM_SPAN || item->duration_ns);
 }
 
 static int put_item(void *csv, const struct item *item)
 {
 	struct csv *w = csv;
 
-	sink_text(w->sink, codec_get_item_type(w->track, item));
-	sink_put(w->sink, ',');
-	put_place(w);
-	put_text(w, names_get(&w->view->names, item->name));
-	put_number(w, item->start_ns, true);
-	put_number(w, item->duration_ns, item->kind == ITEM_SPAN);
+	put_head(w, item);
 	put_number(w, item->step_num, item->is_step);
 	put_number(w, (int64_t)item->flow_in, item->flow_in != 0);
 	put_number(w, (int64_t)item->flow_out, item->flow_out != 0);
-	put_args(w, item);
+	if (item->n_args) {
+		arg_json_object(&w->text, item, arg_json_value);
+		put_made_text(w);
+	}
+	sink_text(w->sink, ",,,,\r\n");
+	w->result->n_items++;
+	return w->sink->error;
+}
+
+/* --- samples ------------------------------------------------------------------------------- */
+
+/* Writes the functions from the outermost, separated by semicolons, as the last field. */
+static void put_stack(struct csv *w, uint32_t stack)
+{
+	const struct stacks *s = &w->view->stacks;
+	uint32_t path[STACKS_MAX_DEPTH];
+	size_t n = stacks_get_path(s, stack, path);
+
+	for (size_t i = 0; i < n; i++) {
+		if (i)
+			sink_put(&w->text, ';');
+		sink_text(&w->text, stacks_get_function(s, path[i]));
+	}
+	put_made_text(w);
+}
+
+static int put_sample(void *csv, const struct thread_sample *sample)
+{
+	struct csv *w = csv;
+	int64_t cpu = thread_sample_find_cpu(sample);
+	bool has_span = sample->span != NAMES_NONE;
+
+	put_head(w, sample->item);
+	put_number(w, sample->step_num, sample->has_step);
+	sink_text(w->sink, ",,,"); /* no flows and no arguments */
+	put_number(w, sample->weight_ns, !sample->is_waiting);
+	put_number(w, cpu, cpu >= 0);
+	put_text(w, has_span ? names_get(&w->view->names, sample->span) : "");
+	put_stack(w, sample->item->stack);
 	sink_text(w->sink, "\r\n");
 	w->result->n_items++;
 	return w->sink->error;
+}
+
+static int put_samples(struct csv *w, const struct view_track *track, struct diag *d)
+{
+	w->track = thread_samples_find_row(w->view, track, w->result);
+	return w->track ? thread_samples_read(w->view, track, put_sample, w, d) : 0;
 }
 
 /* --- the file ------------------------------------------------------------------------------ */
@@ -92,23 +140,25 @@ static int write_csv(const struct view *v, const struct codec_options *options, 
 	struct codec_result *result, struct diag *d)
 {
 	struct csv w = {.view = v, .sink = s, .result = result};
-	int r = sink_init_memory(&w.args);
+	int r = sink_init_memory(&w.text);
 
 	(void)options;
 	sink_text(s, "type,host,process,pid,thread,tid,device,name,start_ns,duration_ns,step,"
-		     "flow_in,flow_out,args\r\n");
+		     "flow_in,flow_out,args,cpu_ns,cpu,span,stack\r\n");
 	for (size_t i = 0; i < v->n_tracks && r == 0; i++) {
 		w.track = &v->tracks[i];
 		r = cursor_read(v, w.track, put_item, &w, d);
 	}
-	sink_deinit(&w.args);
+	for (size_t i = 0; i < v->n_samples && r == 0; i++)
+		r = put_samples(&w, &v->samples[i], d);
+	sink_deinit(&w.text);
 	return r;
 }
 
 const struct codec codec_csv = {
 	.name = "csv",
 	.suffix = ".csv",
-	.help = "a row for each event, for spreadsheets",
+	.help = "a row for each event and sample, for spreadsheets",
 	.write = write_csv,
 };
 

@@ -9,6 +9,7 @@
 #include "trace/codec/arg_json.h"
 #include "trace/codec/codec.h"
 #include "trace/codec/sink.h"
+#include "trace/codec/thread_samples.h"
 #include "trace/read/cursor.h"
 #include "trace/read/view.h"
 
@@ -66,17 +67,25 @@ static void put_place(const struct ndjson *w)
 		put_number(s, "device", origin->device);
 }
 
-static int put_item(void *ndjson, const struct item *item)
+/* Writes the members that events and samples have. */
+static void put_head(const struct ndjson *w, const struct item *item)
 {
-	struct ndjson *w = ndjson;
 	struct sink *s = w->sink;
 
 	sink_printf(s, "{\"type\":\"%s\"", codec_get_item_type(w->track, item));
 	put_text(s, "name", names_get(&w->view->names, item->name));
 	put_number(s, "start_ns", item->start_ns);
-	if (item->kind == ITEM_SPAN)
+	if (item->kind == ITEM_SPAN || item->duration_ns)
 		put_number(s, "duration_ns", item->duration_ns);
 	put_place(w);
+}
+
+static int put_item(void *ndjson, const struct item *item)
+{
+	struct ndjson *w = ndjson;
+	struct sink *s = w->sink;
+
+	put_head(w, item);
 	if (item->flow_out)
 		put_number(s, "flow_out", (int64_t)item->flow_out);
 	if (item->flow_in)
@@ -88,6 +97,53 @@ static int put_item(void *ndjson, const struct item *item)
 	sink_text(s, "}\n");
 	w->result->n_items++;
 	return s->error;
+}
+
+/* --- samples ------------------------------------------------------------------------------- */
+
+/* Writes the functions from the outermost to the innermost. */
+static void put_stack(const struct ndjson *w, uint32_t stack)
+{
+	const struct stacks *s = &w->view->stacks;
+	uint32_t path[STACKS_MAX_DEPTH];
+	size_t n = stacks_get_path(s, stack, path);
+
+	sink_text(w->sink, ",\"stack\":[");
+	for (size_t i = 0; i < n; i++) {
+		const char *function = stacks_get_function(s, path[i]);
+
+		if (i)
+			sink_put(w->sink, ',');
+		sink_json(w->sink, function, strlen(function));
+	}
+	sink_put(w->sink, ']');
+}
+
+static int put_sample(void *ndjson, const struct thread_sample *sample)
+{
+	struct ndjson *w = ndjson;
+	struct sink *s = w->sink;
+	int64_t cpu = thread_sample_find_cpu(sample);
+
+	put_head(w, sample->item);
+	if (!sample->is_waiting)
+		put_number(s, "cpu_ns", sample->weight_ns);
+	if (cpu >= 0)
+		put_number(s, "cpu", cpu);
+	if (sample->span != NAMES_NONE)
+		put_text(s, "span", names_get(&w->view->names, sample->span));
+	if (sample->has_step)
+		put_number(s, "step", sample->step_num);
+	put_stack(w, sample->item->stack);
+	sink_text(s, "}\n");
+	w->result->n_items++;
+	return s->error;
+}
+
+static int put_samples(struct ndjson *w, const struct view_track *track, struct diag *d)
+{
+	w->track = thread_samples_find_row(w->view, track, w->result);
+	return w->track ? thread_samples_read(w->view, track, put_sample, w, d) : 0;
 }
 
 static int write_ndjson(const struct view *v, const struct codec_options *options, struct sink *s,
@@ -102,6 +158,8 @@ static int write_ndjson(const struct view *v, const struct codec_options *option
 		w.track = &v->tracks[i];
 		r = cursor_read(v, w.track, put_item, &w, d);
 	}
+	for (size_t i = 0; i < v->n_samples && r == 0; i++)
+		r = put_samples(&w, &v->samples[i], d);
 	return r;
 }
 

@@ -2,14 +2,12 @@
 /*
  * Perfetto's own format: packets of protobuf, which ui.perfetto.dev and trace_processor read. The
  * file has, in this order: the clocks and facts about the recording, the tracks
- * (perfetto_tracks.c), the events of each track in a sequence of its own (perfetto_events.c), and
- * the losses, which also show that the file is whole.
+ * (perfetto_tracks.c), the events of each track and the samples of each thread in a sequence of
+ * its own (perfetto_events.c, perfetto_samples.c), and the losses, which also show that the file is
+ * whole.
  *
  * Facts without a field of their own are trace attributes: Perfetto shows them on its information
  * page and, for SQL, in the table "metadata".
- *
- * There are no CPU samples yet. They would be sequences, too, with PerfSample and interned
- * callstacks.
  */
 #include "trace/codec/perfetto.h"
 
@@ -421,19 +419,20 @@ static uint8_t *put_buffer(uint8_t *at, const struct view_host *host)
 	return packet_close(buffer, at);
 }
 
-static uint8_t *put_writer(uint8_t *at, const struct view *v, size_t track)
+static uint8_t *put_writer(uint8_t *at, const struct view *v, const struct view_track *track)
 {
 	uint8_t *writer = packet_open(at, STATS_WRITER);
 
-	at = pb_put_uint(writer, WRITER_SEQUENCE_ID, perfetto_sequence(track));
-	at = pb_put_uint(at, WRITER_BUFFER, v->tracks[track].host);
+	at = pb_put_uint(writer, WRITER_SEQUENCE_ID, perfetto_sequence(v, track));
+	at = pb_put_uint(at, WRITER_BUFFER, track->host);
 	return packet_close(writer, at);
 }
 
 static int perfetto_put_losses(struct perfetto *w)
 {
 	const struct view *v = w->view;
-	uint8_t *packet = perfetto_reserve(w, FEW_BYTES + 64 * (v->n_archives + v->n_tracks));
+	uint8_t *packet =
+		perfetto_reserve(w, FEW_BYTES + 64 * (v->n_archives + v->n_tracks + v->n_samples));
 	uint8_t *stats;
 	uint8_t *at;
 
@@ -444,7 +443,9 @@ static int perfetto_put_losses(struct perfetto *w)
 	for (size_t i = 0; i < v->n_archives; i++)
 		at = put_buffer(at, &v->hosts[i]);
 	for (size_t i = 0; i < v->n_tracks; i++)
-		at = put_writer(at, v, i);
+		at = put_writer(at, v, &v->tracks[i]);
+	for (size_t i = 0; i < v->n_samples; i++)
+		at = put_writer(at, v, &v->samples[i]);
 	return perfetto_put(w, packet, packet_close(stats, at));
 }
 
@@ -458,6 +459,8 @@ static int perfetto_write_all(struct perfetto *w)
 		r = perfetto_put_tracks(w);
 	if (r == 0)
 		r = perfetto_put_events(w);
+	if (r == 0)
+		r = perfetto_put_samples(w);
 	if (r == 0)
 		r = perfetto_put_losses(w);
 	if (r == 0)

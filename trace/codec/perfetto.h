@@ -76,5 +76,10 @@ uint8_t *perfetto_put_clock(uint8_t *at, uint32_t id, uint64_t ns, bool is_incre
  * errno with the diag.
  */
 int perfetto_put_events(struct perfetto *w);
+/*
+ * Puts the samples of all running threads, each thread as a sequence (perfetto_samples.c). 0 or a
+ * negative errno with the diag.
+ */
+int perfetto_put_samples(struct perfetto *w);
 
 #endif

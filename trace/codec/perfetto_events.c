@@ -446,7 +446,7 @@ static int sequence_begin_track(struct perfetto_sequence *s, size_t track)
 	const struct view *v = s->w->view;
 
 	s->track = &v->tracks[track];
-	s->id = perfetto_sequence(track);
+	s->id = perfetto_sequence(v, s->track);
 	s->host = view_get_process(v, s->track)->host;
 	s->has_begun = false;
 	s->last_ns = 0;

@@ -16,6 +16,7 @@
 #include "base/utf8.h"
 #include "trace/codec/perfetto.h"
 #include "trace/codec/perfetto_fields.h"
+#include "trace/read/enclosing_spans.h"
 
 #define FEW_BYTES 256 /* a descriptor without its texts */
 
@@ -257,17 +258,27 @@ static int put_track(struct perfetto *w, const struct view_track *t)
 				  : put_row(w, t, perfetto_track_uuid(w->view, t));
 }
 
+/* Names a thread that has samples and no spans. */
+static int put_sampled_thread(struct perfetto *w, const struct view_track *samples)
+{
+	if (view_is_grouped(w->view) || view_find_sampled_thread(w->view, samples))
+		return 0;
+	return put_thread(w, samples);
+}
+
 int perfetto_put_tracks(struct perfetto *w)
 {
 	const struct view *v = w->view;
 	size_t track = 0;
 	int r = 0;
 
-	w->n_uuids = (uint64_t)v->n_processes + v->n_tracks;
+	w->n_uuids = (uint64_t)v->n_processes + v->n_tracks + v->n_samples;
 	for (size_t i = 0; i < v->n_processes && r == 0; i++)
 		r = put_process(w, (uint32_t)i, &track);
 	for (size_t i = 0; i < v->n_tracks && r == 0; i++)
 		r = put_track(w, &v->tracks[i]);
+	for (size_t i = 0; i < v->n_samples && r == 0; i++)
+		r = put_sampled_thread(w, &v->samples[i]);
 	return r;
 }
 

@@ -2,7 +2,8 @@
 /*
  * The tracks of a Perfetto trace. A process has a track, which groups the tracks of its threads,
  * streams, async spans and counters. Ids are small numbers, since they are written often: first
- * those of processes, from 1 on, then those of the view's tracks, then those of lanes and counters
+ * those of processes, from 1 on, then those of the view's tracks and of threads with samples, then
+ * those of lanes and counters
  * that the events need.
  */
 #ifndef TRACE_CODEC_PERFETTO_TRACKS_H
@@ -35,13 +36,13 @@ static inline uint64_t perfetto_process_uuid(uint32_t process)
  */
 static inline uint64_t perfetto_track_uuid(const struct view *v, const struct view_track *track)
 {
-	return (uint64_t)v->n_processes + (uint64_t)(track - v->tracks) + 1;
+	return (uint64_t)v->n_processes + view_track_get_number(v, track) + 1;
 }
 
-/* Returns the sequence of a track, by its index. */
-static inline uint32_t perfetto_sequence(size_t track)
+/* Returns the sequence of a track, which may be one of samples. */
+static inline uint32_t perfetto_sequence(const struct view *v, const struct view_track *track)
 {
-	return (uint32_t)track + 1;
+	return (uint32_t)view_track_get_number(v, track) + 1;
 }
 
 /* --- units of counters ------------------------------------------------------------------------ */

@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Pprof's profile.proto: a sample for each distinct stack of spans of a track, with the number of
- * its spans and their self time, and for each distinct stack of functions in CPU samples, with
- * their number and the processor time that they stand for. The values of the other kind are 0.
- * Host, process and thread are labels, and so are the innermost span and the step of CPU samples.
+ * its spans and their self time, and for each distinct stack of functions in samples of a thread,
+ * with the number of samples of the running thread, the processor time that they stand for, and the
+ * time of waiting. The values of the other kind are 0. Host, process and thread are labels, and so
+ * are the innermost span and the step of samples.
  * Samples are written track by track, and refer by number to texts and functions that are written
  * later, so that only one track's distinct stacks are in memory.
  */
@@ -17,8 +18,8 @@
 #include "trace/codec/codec.h"
 #include "trace/codec/sink.h"
 #include "trace/codec/stack_tree.h"
-#include "trace/read/archive.h"
-#include "trace/read/enclosing_spans.h"
+#include "trace/codec/thread_samples.h"
+#include "trace/read/cursor.h"
 #include "trace/read/view.h"
 #include "trace/saturate.h"
 #include "trace/xspace/pbwire.h"
@@ -40,13 +41,16 @@ enum profile_field {
 #define MAPPING_ID 1
 #define MESSAGE_BYTES (STACK_MAX_DEPTH * 5 + 512)
 
-/* CPU samples of a thread with one stack, innermost span and step. */
+/* Samples of a thread with one stack, innermost span and step. */
 struct sampled_stack {
 	uint32_t stack;
 	uint32_t span; /* name; NAMES_NONE: no span was open */
 	bool has_step;
 	int64_t step_num;
-	uint64_t n;
+	uint64_t n; /* samples of the running thread */
+	int64_t cpu_ns;
+	int64_t waiting_ns;
+	uint64_t n_waits;
 };
 
 struct sampled_stacks {
@@ -63,7 +67,6 @@ struct pprof {
 	struct stack_tree tree;
 	bool *is_used; /* by a name's index: a sample refers to it */
 	struct sampled_stacks sampled; /* of the thread that is being read */
-	struct enclosing_spans spans; /* of that thread */
 };
 
 /* --- the string table ---------------------------------------------------------------------- */
@@ -86,6 +89,7 @@ enum pprof_text {
 	TEXT_DEVICE,
 	TEXT_SAMPLES,
 	TEXT_CPU,
+	TEXT_OFFCPU,
 	TEXT_SPAN,
 	TEXT_STEP,
 	TEXT_PRODUCER,
@@ -106,6 +110,7 @@ static const char *const pprof_texts[N_TEXTS] = {
 	[TEXT_DEVICE] = "device",
 	[TEXT_SAMPLES] = "samples",
 	[TEXT_CPU] = "cpu",
+	[TEXT_OFFCPU] = "offcpu",
 	[TEXT_SPAN] = "span",
 	[TEXT_STEP] = "step",
 	[TEXT_PRODUCER] = ("made by proftap " PACKAGE_VERSION),
@@ -123,10 +128,7 @@ static uint64_t pprof_text_of_process(const struct view *v, uint32_t process)
 
 static uint64_t pprof_text_of_track(const struct view *v, const struct view_track *track)
 {
-	uint64_t first = pprof_text_of_process(v, 0) + v->n_processes;
-
-	return track->kind == TRACK_SAMPLES ? first + v->n_tracks + (uint64_t)(track - v->samples)
-					    : first + (uint64_t)(track - v->tracks);
+	return pprof_text_of_process(v, 0) + v->n_processes + view_track_get_number(v, track);
 }
 
 static uint64_t pprof_text_of_name(const struct view *v, uint32_t name)
@@ -230,8 +232,8 @@ static void put_sample(struct pprof *p, const struct view_track *track, size_t n
 
 	at = pb_put_uint(at, 2, p->tree.nodes[node].n_spans);
 	at = pb_put_uint(at, 2, (uint64_t)p->tree.nodes[node].self_ns);
-	if (p->view->n_samples)
-		at = pb_put_uint(pb_put_uint(at, 2, 0), 2, 0);
+	for (int i = 0; i < 3 && p->view->n_samples; i++)
+		at = pb_put_uint(at, 2, 0);
 	at = put_labels(p, at, track);
 	put_message(p, PROFILE_SAMPLE, message, at);
 	p->result->n_items += p->tree.nodes[node].n_spans;
@@ -246,7 +248,7 @@ static int put_track(struct pprof *p, const struct view_track *track, struct dia
 	return r ? r : p->sink->error;
 }
 
-/* --- CPU samples --------------------------------------------------------------------------- */
+/* --- samples of threads -------------------------------------------------------------------- */
 
 static bool sampled_stacks_are_equal(const struct sampled_stack *a, const struct sampled_stack *b)
 {
@@ -275,26 +277,31 @@ static struct sampled_stack *take_sampled(
 	return &s->v[s->n++];
 }
 
-static int count_cpu_sample(void *context, const struct item *item)
+static int count_thread_sample(void *context, const struct thread_sample *sample)
 {
 	struct pprof *p = context;
-	struct sampled_stack wanted = {.stack = item->stack, .span = NAMES_NONE};
+	struct sampled_stack wanted = {
+		.stack = sample->item->stack,
+		.span = sample->span,
+		.has_step = sample->has_step,
+		.step_num = sample->step_num,
+	};
 	struct sampled_stack *found;
-	int r = enclosing_spans_move(&p->spans, item->start_ns);
 
-	if (r || item->stack == STACKS_NONE)
-		return r;
-	for (size_t i = 0; i < p->spans.n; i++) {
-		wanted.span = p->spans.v[i].name;
-		if (p->spans.v[i].is_step) {
-			wanted.has_step = true;
-			wanted.step_num = p->spans.v[i].step_num;
-		}
+	if (wanted.stack == STACKS_NONE) {
+		codec_lose(p->result, "samples without a stack", 1);
+		return 0;
 	}
 	found = take_sampled(&p->sampled, &wanted);
 	if (!found)
 		return -ENOMEM;
-	found->n++;
+	if (sample->is_waiting) {
+		found->n_waits++;
+		found->waiting_ns = add_saturated(found->waiting_ns, sample->weight_ns);
+	} else {
+		found->n++;
+		found->cpu_ns = add_saturated(found->cpu_ns, sample->weight_ns);
+	}
 	return 0;
 }
 
@@ -302,7 +309,6 @@ static void put_sampled_stack(
 	struct pprof *p, const struct view_track *track, const struct sampled_stack *s)
 {
 	const struct stacks *stacks = &p->view->stacks;
-	int64_t period_ns = archive_plane_find_int(track->plane, "ptap_sample_period_ns");
 	uint8_t message[MESSAGE_BYTES];
 	uint8_t *at = message;
 
@@ -310,7 +316,8 @@ static void put_sampled_stack(
 		at = pb_put_uint(at, 1, pprof_location_of_frame(p->view, stacks->v[i].frame));
 	at = pb_put_uint(pb_put_uint(at, 2, 0), 2, 0);
 	at = pb_put_uint(at, 2, s->n);
-	at = pb_put_uint(at, 2, s->n * (uint64_t)(period_ns > 0 ? period_ns : 0));
+	at = pb_put_uint(at, 2, (uint64_t)s->cpu_ns);
+	at = pb_put_uint(at, 2, (uint64_t)s->waiting_ns);
 	at = put_labels(p, at, track);
 	if (s->span != NAMES_NONE) {
 		p->is_used[s->span] = true;
@@ -319,16 +326,13 @@ static void put_sampled_stack(
 	if (s->has_step)
 		at = put_label(at, TEXT_STEP, 3, (uint64_t)s->step_num);
 	put_message(p, PROFILE_SAMPLE, message, at);
-	p->result->n_items += s->n;
+	p->result->n_items += s->n + s->n_waits;
 }
 
 static int put_sampled_track(struct pprof *p, const struct view_track *track, struct diag *d)
 {
-	int r = enclosing_spans_begin(&p->spans, p->view, track, d);
+	int r = thread_samples_read(p->view, track, count_thread_sample, p, d);
 
-	if (!r)
-		r = cursor_read(p->view, track, count_cpu_sample, p, d);
-	enclosing_spans_end(&p->spans);
 	for (size_t i = 0; i < p->sampled.n && !r; i++)
 		put_sampled_stack(p, track, &p->sampled.v[i]);
 	p->sampled.n = 0;
@@ -473,6 +477,7 @@ static int pprof_write_all(struct pprof *p, struct diag *d)
 	if (p->view->n_samples) {
 		put_sample_type(p, TEXT_SAMPLES, TEXT_COUNT);
 		put_sample_type(p, TEXT_CPU, TEXT_NANOSECONDS);
+		put_sample_type(p, TEXT_OFFCPU, TEXT_NANOSECONDS);
 	}
 	for (size_t i = 0; i < p->view->n_tracks && r == 0; i++)
 		r = put_track(p, &p->view->tracks[i], d);

@@ -4,6 +4,10 @@
  * of a profile must nest: spans that overlap others go into further profiles with the track's name.
  * The events of a profile are written in one piece, so the track is read once for each of its
  * profiles, of which there are at most LANES_NESTING.
+ *
+ * A thread that was sampled has a sampled profile of its running, "train: main [cpu]", and one of
+ * its waiting, "train: main [waiting]". Such a profile has a list of stacks and one of weights, so
+ * the samples are read twice for each.
  */
 #include <errno.h>
 #include <inttypes.h>
@@ -15,6 +19,8 @@
 #include "trace/codec/codec.h"
 #include "trace/codec/sink.h"
 #include "trace/codec/span_reader.h"
+#include "trace/codec/thread_samples.h"
+#include "trace/read/cursor.h"
 #include "trace/read/lanes.h"
 #include "trace/read/view.h"
 #include "trace/saturate.h"
@@ -27,8 +33,9 @@ struct speedscope {
 	int64_t shift_ns; /* added to the view's times */
 	uint64_t n_profiles;
 	uint64_t n_beyond; /* spans that are in no profile */
-	uint32_t *frames; /* by name: number of its frame + 1; 0: it has none */
-	uint32_t *names; /* by frame */
+	/* By name, and then by text of the view's stacks: number of its frame + 1; 0: none */
+	uint32_t *frames;
+	uint32_t *names; /* by frame: index into |frames| */
 	uint32_t n_frames;
 };
 
@@ -47,23 +54,24 @@ static void put_string(struct sink *s, const char *text)
 	sink_json(s, text, strlen(text));
 }
 
-/* Writes "train: loader", with the host before it if there are several. */
-static void put_profile_name(const struct speedscope *p, const struct view_track *track)
+/* Writes "train: loader" and the |kind|, with the host before it if there are several. */
+static void put_profile_name(
+	const struct speedscope *p, const struct view_track *track, const char *kind)
 {
 	const struct view *v = p->view;
 	bool has_host = view_names_hosts(v);
 	const char *host = has_host ? v->hosts[view_get_origin(v, track)->host].name : "";
 	_cleanup_free_ char *name = NULL;
 
-	if (asprintf(&name, "%s%s%s: %s", host, has_host ? " " : "",
-		    view_get_process(v, track)->name, track->name) < 0)
+	if (asprintf(&name, "%s%s%s: %s%s", host, has_host ? " " : "",
+		    view_get_process(v, track)->name, track->name, kind) < 0)
 		name = NULL;
 	put_string(p->sink, name ? name : track->name);
 }
 
 /* --- events -------------------------------------------------------------------------------- */
 
-/* Frames are numbered in the order of their first spans. */
+/* Frames are numbered in the order of their first use. */
 static uint32_t take_frame(struct speedscope *p, uint32_t name)
 {
 	if (!p->frames[name]) {
@@ -97,12 +105,18 @@ static void close_until(struct speedscope *p, struct profile *f, int64_t ns)
 	}
 }
 
+/* |type| is the profile's, and |list| its first one. */
+static void put_profile_begin(struct speedscope *p, const char *type,
+	const struct view_track *track, const char *kind, const char *list)
+{
+	sink_printf(p->sink, "%s{\"type\":\"%s\",\"name\":", p->n_profiles++ ? ",\n" : "\n", type);
+	put_profile_name(p, track, kind);
+	sink_printf(p->sink, ",\"unit\":\"nanoseconds\",\"%s\":[", list);
+}
+
 static void begin_profile(struct speedscope *p, struct profile *f, int64_t start_ns)
 {
-	sink_text(p->sink, p->n_profiles++ ? ",\n{\"type\":\"evented\",\"name\":"
-					   : "\n{\"type\":\"evented\",\"name\":");
-	put_profile_name(p, f->track);
-	sink_text(p->sink, ",\"unit\":\"nanoseconds\",\"events\":[");
+	put_profile_begin(p, "evented", f->track, "", "events");
 	f->start_ns = f->end_ns = start_ns;
 }
 
@@ -172,6 +186,88 @@ static int put_track(struct speedscope *p, const struct view_track *track, struc
 	return r;
 }
 
+/* --- samples ------------------------------------------------------------------------------- */
+
+/* The profile of the samples of one kind of a thread. */
+struct sampled_profile {
+	struct speedscope *p;
+	const struct view_track *row;
+	bool is_waiting; /* the kind of samples */
+	struct codec_result *losses; /* counts samples that no profile has */
+	bool has_stacks; /* the stacks are written, and the weights are next */
+	uint64_t n; /* samples that are written, of the current list */
+	int64_t total_ns;
+};
+
+static void put_sampled_stack(struct speedscope *p, uint32_t stack)
+{
+	const struct stacks *s = &p->view->stacks;
+	uint32_t path[STACKS_MAX_DEPTH];
+	size_t n = stacks_get_path(s, stack, path);
+
+	for (size_t i = 0; i < n; i++) {
+		uint32_t function = s->frames[s->v[path[i]].frame].function;
+
+		sink_put(p->sink, i ? ',' : '[');
+		sink_uint(p->sink, take_frame(p, p->view->names.n_texts + function));
+	}
+	sink_put(p->sink, ']');
+}
+
+static int put_sample(void *profile, const struct thread_sample *sample)
+{
+	struct sampled_profile *f = profile;
+	struct sink *s = f->p->sink;
+
+	if (!thread_sample_has_weight(sample, f->losses) || sample->is_waiting != f->is_waiting)
+		return 0;
+	if (!f->has_stacks && f->n == 0)
+		put_profile_begin(f->p, "sampled", f->row, f->is_waiting ? " [waiting]" : " [cpu]",
+			"samples");
+	sink_text(s, f->n++ ? ",\n" : "\n");
+	if (f->has_stacks)
+		sink_int(s, sample->weight_ns);
+	else
+		put_sampled_stack(f->p, sample->item->stack);
+	f->total_ns = add_saturated(f->total_ns, sample->weight_ns);
+	return s->error;
+}
+
+/* Speedscope puts the samples of a profile one behind the other, from 0 on. */
+static int put_sampled_profile(
+	struct sampled_profile *f, const struct view_track *track, struct diag *d)
+{
+	struct speedscope *p = f->p;
+	struct codec_result counted = {0};
+	int r = thread_samples_read(p->view, track, put_sample, f, d);
+
+	if (r || f->n == 0)
+		return r;
+	p->result->n_items += f->n;
+	sink_text(p->sink, "],\"weights\":[");
+	f->has_stacks = true;
+	f->losses = &counted;
+	f->n = 0;
+	f->total_ns = 0;
+	r = thread_samples_read(p->view, track, put_sample, f, d);
+	sink_printf(p->sink, "],\"startValue\":0,\"endValue\":%" PRId64 "}", f->total_ns);
+	return r ? r : p->sink->error;
+}
+
+static int put_samples(struct speedscope *p, const struct view_track *track, struct diag *d)
+{
+	const struct view_track *row = thread_samples_find_row(p->view, track, p->result);
+	struct codec_result counted = {0};
+	struct sampled_profile running = {.p = p, .row = row, .losses = p->result};
+	struct sampled_profile waiting = {
+		.p = p, .row = row, .is_waiting = true, .losses = &counted};
+	int r = row ? put_sampled_profile(&running, track, d) : 0;
+
+	if (r || !row)
+		return r;
+	return put_sampled_profile(&waiting, track, d);
+}
+
 /* --- the file ------------------------------------------------------------------------------ */
 
 static void put_head(const struct speedscope *p)
@@ -182,13 +278,19 @@ static void put_head(const struct speedscope *p)
 	sink_text(p->sink, ",\"profiles\":[");
 }
 
+static const char *get_frame_text(const struct view *v, uint32_t name)
+{
+	return name < v->names.n_texts ? names_get(&v->names, name)
+				       : names_get(&v->stacks.texts, name - v->names.n_texts);
+}
+
 /* Frames are written behind the profiles, when all are known. */
 static void put_frames(const struct speedscope *p)
 {
 	sink_text(p->sink, "],\"shared\":{\"frames\":[");
 	for (uint32_t i = 0; i < p->n_frames; i++) {
 		sink_text(p->sink, i ? ",\n{\"name\":" : "\n{\"name\":");
-		put_string(p->sink, names_get(&p->view->names, p->names[i]));
+		put_string(p->sink, get_frame_text(p->view, p->names[i]));
 		sink_put(p->sink, '}');
 	}
 	sink_text(p->sink, "]}}\n");
@@ -202,6 +304,8 @@ static int speedscope_write_all(struct speedscope *p, struct diag *d)
 	put_head(p);
 	for (size_t i = 0; i < v->n_tracks && r == 0; i++)
 		r = put_track(p, &v->tracks[i], d);
+	for (size_t i = 0; i < v->n_samples && r == 0; i++)
+		r = put_samples(p, &v->samples[i], d);
 	put_frames(p);
 	span_rest_lose(&p->rest, p->result);
 	codec_lose(p->result, "spans that overlap more than 63 others", p->n_beyond);
@@ -212,12 +316,13 @@ static int write_speedscope(const struct view *v, const struct codec_options *op
 	struct sink *s, struct codec_result *result, struct diag *d)
 {
 	struct speedscope p = {.view = v, .sink = s, .result = result};
+	size_t n_texts = (size_t)v->names.n_texts + v->stacks.texts.n_texts;
 	int r = -ENOMEM;
 
 	(void)options;
 	p.shift_ns = codec_choose_shift(v);
-	p.frames = calloc((size_t)v->names.n_texts + 1, sizeof *p.frames);
-	p.names = calloc((size_t)v->names.n_texts + 1, sizeof *p.names);
+	p.frames = calloc(n_texts + 1, sizeof *p.frames);
+	p.names = calloc(n_texts + 1, sizeof *p.names);
 	if (p.frames && p.names)
 		r = speedscope_write_all(&p, d);
 	free(p.frames);
@@ -228,6 +333,6 @@ static int write_speedscope(const struct view *v, const struct codec_options *op
 const struct codec codec_speedscope = {
 	.name = "speedscope",
 	.suffix = ".speedscope.json",
-	.help = "a profile for each thread, in JSON, for speedscope.app",
+	.help = "profiles of each thread's spans and samples, in JSON, for speedscope.app",
 	.write = write_speedscope,
 };

@@ -13,9 +13,9 @@
 #include "base/diag.h"
 #include "trace/codec/codec.h"
 #include "trace/codec/sqlite_rows.h"
+#include "trace/codec/thread_samples.h"
 #include "trace/read/archive.h"
 #include "trace/read/cursor.h"
-#include "trace/read/enclosing_spans.h"
 #include "trace/read/lanes.h"
 #include "trace/read/view.h"
 
@@ -34,8 +34,8 @@ struct database {
 	int64_t n_events; /* also the id of the last event */
 	int64_t n_samples; /* of counters */
 	int64_t n_cpu_samples;
+	int64_t n_waits;
 	size_t track; /* index of the track that is being read; the id of its row */
-	int64_t period_ns; /* of the CPU samples that are being read */
 	struct track_spans spans;
 };
 
@@ -277,23 +277,21 @@ static void put_sample(struct database *b, const struct item *item)
 		put_value(b, item, &item->args[i]);
 }
 
-/* --- CPU samples --------------------------------------------------------------------------- */
+/* --- samples of threads -------------------------------------------------------------------- */
 
 /* The functions from the outermost, separated by semicolons; NULL: memory ran out. */
 static char *join_functions(const struct stacks *s, uint32_t stack)
 {
 	uint32_t path[STACKS_MAX_DEPTH];
-	size_t n = 0;
+	size_t n = stacks_get_path(s, stack, path);
 	char *text = NULL;
 	size_t n_bytes;
 	FILE *out = open_memstream(&text, &n_bytes);
 
-	for (; stack != STACKS_NONE && n < STACKS_MAX_DEPTH; stack = s->v[stack].callers)
-		path[n++] = stack;
-	while (out && n > 0) {
-		fputs(stacks_get_function(s, path[--n]), out);
-		if (n)
+	for (size_t i = 0; out && i < n; i++) {
+		if (i)
 			fputc(';', out);
+		fputs(stacks_get_function(s, path[i]), out);
 	}
 	if (out && fclose(out) == 0)
 		return text;
@@ -301,18 +299,18 @@ static char *join_functions(const struct stacks *s, uint32_t stack)
 	return NULL;
 }
 
-static int put_cpu_sample(void *database, const struct item *item)
+static int put_thread_sample(void *database, const struct thread_sample *sample)
 {
 	struct database *b = database;
-	_cleanup_free_ char *stack = join_functions(&b->view->stacks, item->stack);
+	_cleanup_free_ char *stack = join_functions(&b->view->stacks, sample->item->stack);
 
 	if (!stack)
 		return -ENOMEM;
-	sqlite_row_begin(&b->rows, TABLE_SAMPLES);
-	sqlite_row_int(&b->rows, ++b->n_cpu_samples);
+	sqlite_row_begin(&b->rows, sample->is_waiting ? TABLE_WAITS : TABLE_SAMPLES);
+	sqlite_row_int(&b->rows, sample->is_waiting ? ++b->n_waits : ++b->n_cpu_samples);
 	sqlite_row_int(&b->rows, (int64_t)b->track);
-	sqlite_row_int(&b->rows, item->start_ns);
-	sqlite_row_int(&b->rows, b->period_ns);
+	sqlite_row_int(&b->rows, sample->item->start_ns);
+	sqlite_row_int(&b->rows, sample->weight_ns);
 	sqlite_row_text(&b->rows, stack);
 	sqlite_row_end(&b->rows);
 	b->result->n_items++;
@@ -323,17 +321,14 @@ static int put_cpu_sample(void *database, const struct item *item)
 static int put_samples(struct database *b, size_t i, struct diag *d)
 {
 	const struct view_track *samples = &b->view->samples[i];
-	const struct view_track *thread = view_find_sampled_thread(b->view, samples);
+	const struct view_track *row = thread_samples_find_row(b->view, samples, b->result);
 
-	b->track = thread ? (size_t)(thread - b->view->tracks) : b->view->n_tracks + i;
-	b->period_ns = archive_plane_find_int(samples->plane, "ptap_sample_period_ns");
-	if (!thread && view_is_grouped(b->view)) {
-		codec_lose(b->result, "CPU samples of threads without spans", samples->n_events);
+	if (!row)
 		return 0;
-	}
-	if (!thread)
+	b->track = view_track_get_number(b->view, row);
+	if (row == samples)
 		put_thread(&b->rows, samples, b->track);
-	return cursor_read(b->view, samples, put_cpu_sample, b, d);
+	return thread_samples_read(b->view, samples, put_thread_sample, b, d);
 }
 
 /* --- the database -------------------------------------------------------------------------- */

@@ -118,3 +118,14 @@ const char *stacks_get_function(const struct stacks *s, uint32_t stack)
 {
 	return names_get(&s->texts, s->frames[s->v[stack].frame].function);
 }
+
+size_t stacks_get_path(const struct stacks *s, uint32_t stack, uint32_t path[STACKS_MAX_DEPTH])
+{
+	size_t n = 0;
+
+	for (uint32_t i = stack; i != STACKS_NONE && n < STACKS_MAX_DEPTH; i = s->v[i].callers)
+		n++;
+	for (size_t i = n; i > 0; stack = s->v[stack].callers)
+		path[--i] = stack;
+	return n;
+}

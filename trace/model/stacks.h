@@ -69,5 +69,10 @@ int stacks_name(struct stacks *s, uint32_t frame, const char *function, const ch
 
 /* Returns the name for people of the innermost frame. Borrowed from |s|. */
 const char *stacks_get_function(const struct stacks *s, uint32_t stack);
+/*
+ * Fills in the stacks from the one of the outermost frame to |stack|, which may be STACKS_NONE.
+ * Returns their number. Frames beyond STACKS_MAX_DEPTH, the outermost ones, are left out.
+ */
+size_t stacks_get_path(const struct stacks *s, uint32_t stack, uint32_t path[STACKS_MAX_DEPTH]);
 
 #endif

@@ -410,14 +410,13 @@ static void item_set_kind(
 		item->duration_ns = 0;
 }
 
-/* Reads the stack of a CPU sample or a wait, and how many waits the latter stands for. */
+/* Reads the stack of a sample, and how many times of waiting it stands for. */
 static void item_set_stack(
 	const struct cursor *c, const struct cursor_source *from, struct item *item)
 {
 	const struct names *keys = &from->plane->stat_names;
 	uint32_t key = names_find(keys, "stack");
 	uint32_t key_switches = names_find(keys, "switches");
-	uint64_t n_switches = 1;
 
 	for (size_t i = 0; i < from->stats.n; i++) {
 		const struct archive_stat *stat = &from->stats.v[i];
@@ -425,10 +424,8 @@ static void item_set_stack(
 		if (stat->key == key)
 			item->stack = view_find_stack(c->view, from->plane, stat->value.u64);
 		else if (stat->key == key_switches)
-			n_switches = stat->value.u64;
+			item->n_waits = stat->value.u64;
 	}
-	if (item->duration_ns)
-		item->waiting_ns = mul_saturated(item->duration_ns, n_switches);
 }
 
 /* --- arguments ----------------------------------------------------------------------------- */
@@ -504,6 +501,7 @@ static int cursor_make_item(struct cursor *c, const struct cursor_source *from, 
 		.start_ns = add_saturated(e->start_ns, c->shift_ns),
 		.duration_ns = e->duration_ns,
 		.stack = STACKS_NONE,
+		.n_waits = 1,
 	};
 	if (!c->skips_stats && item_add_all_stats(c, from, name, &marks, item))
 		return -ENOMEM;
@@ -519,12 +517,12 @@ static int cursor_make_item(struct cursor *c, const struct cursor_source *from, 
 
 /* --- items --------------------------------------------------------------------------------- */
 
-/* Cuts a span to the selected time. False if no part of it is left. */
+/* Cuts a span or a wait to the selected time. False if no part of it is left. */
 static bool clip_span(const struct selection *s, struct item *item)
 {
 	int64_t end_ns = add_saturated(item->start_ns, item->duration_ns);
 
-	if (item->kind != ITEM_SPAN || !item->duration_ns)
+	if (!item->duration_ns)
 		return true;
 	if (item->start_ns < s->from_ns) {
 		item->start_ns = s->from_ns;

@@ -23,6 +23,7 @@
 
 #include "trace/read/archive.h"
 #include "trace/read/event.h"
+#include "trace/saturate.h"
 #include "trace/xspace/pbwire.h"
 
 struct diag;
@@ -35,8 +36,8 @@ enum item_kind {
 	ITEM_INSTANT, /* a point in time; may be the end of a flow */
 	ITEM_SAMPLE, /* a sample of the counter |name|; its value is args[0], if there is one */
 	/*
-	 * The thread ran, with the stack |stack|; |name| is the function. If it has a duration, the
-	 * thread waited for so long, with that stack.
+	 * A sample of a thread, with the stack |stack| and the function |name|. Without a duration,
+	 * the thread ran; with one, it waited for that long.
 	 */
 	ITEM_CPU_SAMPLE,
 };
@@ -60,17 +61,14 @@ struct item {
 	enum item_kind kind;
 	uint32_t name; /* index into the view's names */
 	int64_t start_ns; /* may be negative: before the beginning of the first recording */
-	int64_t duration_ns; /* >= 0; 0 unless it is a span or a wait */
+	int64_t duration_ns; /* >= 0; 0 unless it is a span, or a sample of waiting */
 	bool is_unfinished; /* cut at the end of the recording or selected time */
 	bool is_started_before; /* began before the recording or the selected time: cut there */
 	bool is_step;
 	int64_t step_num; /* valid if is_step */
-	uint32_t stack; /* of a CPU sample: number in the view's stacks; STACKS_NONE: unknown */
-	/*
-	 * Of a wait: the time for which it stands in sums, because most waits have no stack. 0: the
-	 * thread ran.
-	 */
-	int64_t waiting_ns;
+	uint32_t stack; /* of a sample: number in the view's stacks; STACKS_NONE: unknown */
+	/* Of a sample of waiting: how many such times it stands for, because most have no sample */
+	uint64_t n_waits;
 	uint64_t flow_out; /* id of the flow that leaves here, unique in the view; 0: none */
 	uint64_t flow_in; /* id of the flow that arrives here */
 	/* Without hidden stats; the arguments that all events of its name share come last */
@@ -82,6 +80,12 @@ struct item {
 static inline bool item_is_whole(const struct item *item)
 {
 	return !item->is_unfinished && !item->is_started_before;
+}
+
+/* Returns the time of waiting that a sample stands for; 0: the thread ran. */
+static inline int64_t item_get_waiting(const struct item *item)
+{
+	return mul_saturated(item->duration_ns, item->n_waits);
 }
 
 struct cursor_place {

@@ -63,7 +63,8 @@ struct view_process {
 
 /*
  * Made-up pids and tids begin here: above all that Linux gives (2^22), and below the limit of some
- * viewers (2^31). Process or track i gets VIEW_MADE_UP + i.
+ * viewers (2^31). Process i gets VIEW_MADE_UP + i, and so
+ * does the track whose view_track_get_number() is i.
  */
 #define VIEW_MADE_UP (1 << 30)
 
@@ -73,7 +74,7 @@ enum track_kind {
 	TRACK_STREAM, /* kernels and copies of a device; may overlap */
 	TRACK_ASYNC, /* async spans; overlap */
 	TRACK_COUNTERS, /* samples of any number of series */
-	TRACK_SAMPLES, /* CPU samples and waits of a thread; only in view.samples */
+	TRACK_SAMPLES, /* samples of a running or waiting thread; only in view.samples */
 	TRACK_STATES, /* spans that tell when a thread ran; only in view.states */
 };
 
@@ -143,7 +144,7 @@ struct view {
 	struct view_track *tracks; /* in the order of their processes */
 	size_t n_tracks;
 	size_t n_tracks_allocated;
-	/* CPU samples, a track for each thread that has some. |is_derived| is not set */
+	/* A track for each thread that was sampled. |is_derived| is not set */
 	struct view_track *samples;
 	size_t n_samples;
 	size_t n_samples_allocated;
@@ -214,6 +215,13 @@ static inline bool view_track_is_second(const struct view_track *track)
 	return track->line != track->row_line;
 }
 
+/* Returns the number of a track; those of view->samples come behind those of view->tracks. */
+static inline size_t view_track_get_number(const struct view *v, const struct view_track *track)
+{
+	return track->kind == TRACK_SAMPLES ? v->n_tracks + (size_t)(track - v->samples)
+					    : (size_t)(track - v->tracks);
+}
+
 /* Returns the first track of the thread. */
 static inline const struct view_track *view_track_get_first(const struct view_track *track)
 {
@@ -227,6 +235,8 @@ static inline bool view_track_has_sources(const struct view *v, const struct vie
 {
 	const struct view_track *next = track + 1;
 
+	if (track->kind == TRACK_SAMPLES)
+		return false;
 	return view_track_is_second(track) ||
 	       (next < v->tracks + v->n_tracks && view_track_is_second(next));
 }

@@ -445,6 +445,9 @@ int view_add_tracks(struct view *v)
 
 	if (r == 0)
 		r = stock_threads_join(v);
+	for (size_t i = 0; i < v->n_samples; i++)
+		if (!v->samples[i].is_real)
+			v->samples[i].tid = VIEW_MADE_UP + (int64_t)(v->n_tracks + i);
 	if (r || !v->n_tracks)
 		return r;
 	make_up_tids(v);

@@ -230,12 +230,13 @@ static int decoding_list(struct decoding *g, const uint8_t *data, size_t n_bytes
 	return r ? decoding_fail(g, reader.error) : 0;
 }
 
-/* Returns a text of the profile that ends with a zero byte; NULL: there is none, or no memory. */
-static char *copy_string(const struct decoding *g, uint64_t i)
+/* Copies a text of the profile; |why| is the fault if there is none. 0 or a negative errno. */
+static int copy_string(struct decoding *g, uint64_t i, const char *why, char **out)
 {
-	const struct profile_bytes *b = i < g->strings.n ? &g->strings.v[i] : NULL;
-
-	return b ? strndup((const char *)b->data, b->n_bytes) : NULL;
+	if (i >= g->strings.n)
+		return decoding_fail(g, why);
+	*out = strndup((const char *)g->strings.v[i].data, g->strings.v[i].n_bytes);
+	return *out ? 0 : -ENOMEM;
 }
 
 /*
@@ -266,12 +267,12 @@ static int decode_mapping(struct decoding *g, const struct profile_bytes *b)
 	_cleanup_free_ char *build_id = NULL;
 	uint32_t i;
 
+	if (!r)
+		r = copy_string(g, values[4], "a mapping has no text", &path);
+	if (!r)
+		r = copy_string(g, values[5], "a mapping has no text", &build_id);
 	if (r)
 		return r;
-	path = copy_string(g, values[4]);
-	build_id = copy_string(g, values[5]);
-	if (!path || !build_id)
-		return decoding_fail(g, "a mapping has no text");
 	i = stacks_add_mapping(g->s, path, build_id);
 	return i == STACKS_NONE ? -ENOMEM : idmap_add(&g->mapping_ids, (int64_t)values[0], i);
 }
@@ -312,14 +313,14 @@ static int name_frame(struct decoding *g, uint32_t frame, uint64_t function_id)
 	uint32_t i = idmap_find(&g->function_ids, (int64_t)function_id);
 	_cleanup_free_ char *name = NULL;
 	_cleanup_free_ char *raw_name = NULL;
+	int r;
 
 	if (i == IDMAP_NONE)
 		return decoding_fail(g, "a location has no function");
-	name = copy_string(g, g->names[i].name);
-	raw_name = copy_string(g, g->names[i].raw_name);
-	if (!name || !raw_name)
-		return decoding_fail(g, "a function has no name");
-	return stacks_name(g->s, frame, name, raw_name);
+	r = copy_string(g, g->names[i].name, "a function has no name", &name);
+	if (!r)
+		r = copy_string(g, g->names[i].raw_name, "a function has no name", &raw_name);
+	return r ? r : stacks_name(g->s, frame, name, raw_name);
 }
 
 static int decode_location(struct decoding *g, const struct profile_bytes *b)
