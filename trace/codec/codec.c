@@ -131,6 +131,8 @@ const char *codec_get_item_type(const struct view_track *track, const struct ite
 {
 	if (item->kind == ITEM_CPU_SAMPLE)
 		return item->duration_ns ? "waiting" : "sample";
+	if (item->kind == ITEM_STATE)
+		return "state";
 	if (item->kind == ITEM_SAMPLE)
 		return "counter";
 	if (item->kind == ITEM_INSTANT)

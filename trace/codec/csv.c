@@ -128,6 +128,12 @@ static int put_sample(void *csv, const struct thread_sample *sample)
 	return w->sink->error;
 }
 
+static int put_states(struct csv *w, const struct view_track *track, struct diag *d)
+{
+	w->track = thread_samples_find_row(w->view, track, w->result);
+	return w->track ? cursor_read(w->view, track, put_item, w, d) : 0;
+}
+
 static int put_samples(struct csv *w, const struct view_track *track, struct diag *d)
 {
 	w->track = thread_samples_find_row(w->view, track, w->result);
@@ -151,6 +157,8 @@ static int write_csv(const struct view *v, const struct codec_options *options, 
 	}
 	for (size_t i = 0; i < v->n_samples && r == 0; i++)
 		r = put_samples(&w, &v->samples[i], d);
+	for (size_t i = 0; i < v->n_states && r == 0; i++)
+		r = put_states(&w, &v->states[i], d);
 	sink_deinit(&w.text);
 	return r;
 }

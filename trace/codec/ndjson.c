@@ -146,6 +146,12 @@ static int put_samples(struct ndjson *w, const struct view_track *track, struct 
 	return w->track ? thread_samples_read(w->view, track, put_sample, w, d) : 0;
 }
 
+static int put_states(struct ndjson *w, const struct view_track *track, struct diag *d)
+{
+	w->track = thread_samples_find_row(w->view, track, w->result);
+	return w->track ? cursor_read(w->view, track, put_item, w, d) : 0;
+}
+
 static int write_ndjson(const struct view *v, const struct codec_options *options, struct sink *s,
 	struct codec_result *result, struct diag *d)
 {
@@ -160,6 +166,8 @@ static int write_ndjson(const struct view *v, const struct codec_options *option
 	}
 	for (size_t i = 0; i < v->n_samples && r == 0; i++)
 		r = put_samples(&w, &v->samples[i], d);
+	for (size_t i = 0; i < v->n_states && r == 0; i++)
+		r = put_states(&w, &v->states[i], d);
 	return r;
 }
 

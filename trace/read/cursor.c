@@ -401,6 +401,8 @@ static void item_set_kind(
 		item->kind = ITEM_SAMPLE;
 	else if (c->track->kind == TRACK_SAMPLES)
 		item->kind = ITEM_CPU_SAMPLE;
+	else if (c->track->kind == TRACK_STATES)
+		item->kind = ITEM_STATE;
 	else if (has_duration || item->is_step || item->is_unfinished ||
 		 c->track->kind != TRACK_THREAD)
 		item->kind = ITEM_SPAN;

@@ -40,7 +40,13 @@ enum item_kind {
 	 * the thread ran; with one, it waited for that long.
 	 */
 	ITEM_CPU_SAMPLE,
+	ITEM_STATE, /* the thread was in the state |name| for the duration */
 };
+
+/* Names of states. */
+#define STATE_RUNNING "running"
+#define STATE_PREEMPTED "preempted"
+#define STATE_BLOCKED "blocked"
 
 /* An argument that the program gave to an event. Valid until the next cursor_next(). */
 struct item_arg {

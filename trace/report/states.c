@@ -49,11 +49,11 @@ static int read_state(void *context, const struct item *item)
 	const char *state = names_get(&reading->view->names, item->name);
 	uint32_t reason;
 
-	if (strcmp(state, "running") == 0)
+	if (strcmp(state, STATE_RUNNING) == 0)
 		t->running_ns = add_saturated(t->running_ns, item->duration_ns);
-	else if (strcmp(state, "preempted") == 0)
+	else if (strcmp(state, STATE_PREEMPTED) == 0)
 		t->preempted_ns = add_saturated(t->preempted_ns, item->duration_ns);
-	if (strcmp(state, "blocked") != 0)
+	if (strcmp(state, STATE_BLOCKED) != 0)
 		return 0;
 	t->blocked_ns = add_saturated(t->blocked_ns, item->duration_ns);
 	reason = intern_reason(reading->list, item);
