@@ -139,6 +139,14 @@ void api_answer_run_report(struct http_exchange *x, void *context)
 	answer_by_tool(x, context, &what, KEPT);
 }
 
+void api_answer_run_flame(struct http_exchange *x, void *context)
+{
+	static const char *const argv[] = {"flame", "--json", ".", NULL};
+	struct tool_answer what = {.argv = argv, .type = "application/json"};
+
+	answer_by_tool(x, context, &what, KEPT);
+}
+
 void api_answer_run_perfetto(struct http_exchange *x, void *context)
 {
 	static const char *const argv[] = {"convert", ".", "-t", "perfetto", "-o", "-", NULL};

@@ -10,6 +10,7 @@ import {Doctor} from "./doctor.js";
 import {find, setText} from "./dom.js";
 import {EventsSection} from "./events_section.js";
 import {Feed} from "./feed.js";
+import {showFlame} from "./flame_dialog.js";
 import {LinkState} from "./link_state.js";
 import {OpenSpans} from "./open_spans.js";
 import {handOver, openPerfetto} from "./perfetto.js";
@@ -74,7 +75,7 @@ export class Page {
 		this.link = new LinkState(this.feed);
 		this.timeBar = new TimeBar(this.timeWindow);
 		this.charts = new Charts(this.samples, this.timeWindow, this.events);
-		this.eventsSection = new EventsSection(this.events, this.timeWindow);
+		this.eventsSection = new EventsSection(this.events, this.timeWindow, (run, span) => this.try(() => this.openFlame(run, span)));
 		this.programs = new Programs(this.targets, (target) => this.try(() => this.measure(target)), (target) => new OpenSpans(this.api, target));
 		this.form = new CaptureForm(this.api, () => (this.targets.items.size === 1 ? this.targets.list()[0].pid : "all"));
 		this.captureList = new Captures(this.captures, (name, capture) => this.try(() => this.actOnCapture(name, capture)));
@@ -217,6 +218,11 @@ export class Page {
 		find("events").scrollIntoView({block: "nearest"});
 	}
 
+	// |span| is the name of a span whose inside is shown; undefined: everything.
+	async openFlame(run, span) {
+		showFlame(run, await this.api.get(`/runs/${encodeURIComponent(run.run)}/flame`), span);
+	}
+
 	async actOnCapture(name, capture) {
 		const path = `/captures/${capture.id}`;
 		if (name === "open")
@@ -233,6 +239,8 @@ export class Page {
 			await this.openRun(run.run);
 		else if (name === "report")
 			showReport(run, await this.api.getExactly(`${path}/report`));
+		else if (name === "flame")
+			await this.openFlame(run);
 		else if (name === "perfetto")
 			await handOver(openPerfetto(), this.api.getBuffer(`${path}/perfetto`), run.run);
 		else if (await confirm(`Delete ${run.run}?`, `${run.files.length} files are removed from the log directory, for good.`, "Delete"))
