@@ -56,7 +56,10 @@ static int draw_traces(const struct flame_settings *s, char **places, int n, str
 		r = view_note(view,
 			"the trace has no CPU samples, so the graph shows spans; record "
 			"with -o ptap_sample_hz=99 to see functions");
-	return r ? r : conversion_run(&s->conversion, view, path, d);
+	if (r)
+		return r;
+	view->clips_spans = true;
+	return conversion_run(&s->conversion, view, path, d);
 }
 
 static int parse_and_draw(

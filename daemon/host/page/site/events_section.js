@@ -12,13 +12,13 @@ const MOST_ROWS = 200;
 const NO_RUN = "Capture a program, or open the events of a run below: they appear here, on the same time axis as the charts above.";
 
 export class EventsSection {
-	// onInside(run, name) shows what ran inside the spans of the name.
+	// onInside(run, span) shows what ran inside a span; |span| is what describe() returns.
 	constructor(events, timeWindow, onInside) {
 		Object.assign(this, {events, timeWindow});
 		this.note = find("events-note");
 		this.detail = find("span-detail");
 		this.inside = find("span-inside");
-		this.inside.addEventListener("click", () => onInside(events.run, this.timeline.picked.name));
+		this.inside.addEventListener("click", () => onInside(events.run, this.timeline.picked));
 		this.timeline = new Timeline(events, timeWindow, {
 			onPick: (described) => this.pick(described),
 			onHover: (described) => this.describe(described ?? this.timeline.picked),

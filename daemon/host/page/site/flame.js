@@ -29,20 +29,16 @@ function fillSelect(select, all, items) {
 }
 
 export class Flame {
-	// |wanted| may have the name of a span, whose inside is shown at first.
-	constructor(json, wanted = {}) {
+	// |wanted| may have the name of a span, whose inside is shown at first, and the pid and tid
+	// of its thread.
+	constructor(json, {span, pid, tid} = {}) {
 		this.data = new FlameData(json);
 		this.choice = {time: Math.max(this.data.totals.findIndex((total) => total > 0), 0), isBySpan: false, span: null, thread: null};
 		this.build();
-		if (wanted.span !== undefined)
-			this.choose({isBySpan: true, span: this.findSpan(wanted.span)});
-		else
-			this.choose({});
-	}
-
-	// Returns the number of the name. A name that is not in the data has none, and shows nothing.
-	findSpan(name) {
-		return this.data.spanNames.indexOf(name);
+		if (span !== undefined)
+			// A name that is not in the data has the number -1, and shows nothing.
+			Object.assign(this.choice, {isBySpan: true, span: this.data.spanNames.indexOf(span), thread: tid === undefined ? null : this.data.findThread(pid, tid)});
+		this.choose({});
 	}
 
 	build() {

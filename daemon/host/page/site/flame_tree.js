@@ -58,6 +58,11 @@ export class FlameData {
 		return [...used].map((i) => ({i, text: `${nameProcess(this.processes[this.threads[i].process])}: ${nameThread(this.threads[i])}`}));
 	}
 
+	// Returns the number of the thread, or null if the data do not tell which one it is.
+	findThread(pid, tid) {
+		return this.listThreads().find(({i}) => this.threads[i].tid === tid && this.processes[this.threads[i].process].pid === pid)?.i ?? null;
+	}
+
 	// Returns the names of spans, in their alphabetical order.
 	listSpans() {
 		return [...new Set(this.spans.names.subarray(1))].map((i) => ({i, text: this.spanNames[i]})).sort((a, b) => a.text.localeCompare(b.text));

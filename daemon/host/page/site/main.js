@@ -10,7 +10,6 @@ import {Doctor} from "./doctor.js";
 import {find, setText} from "./dom.js";
 import {EventsSection} from "./events_section.js";
 import {Feed} from "./feed.js";
-import {showFlame} from "./flame_dialog.js";
 import {LinkState} from "./link_state.js";
 import {OpenSpans} from "./open_spans.js";
 import {handOver, openPerfetto} from "./perfetto.js";
@@ -218,9 +217,10 @@ export class Page {
 		find("events").scrollIntoView({block: "nearest"});
 	}
 
-	// |span| is the name of a span whose inside is shown; undefined: everything.
+	// Loads the modules of the flame graph now, because most visits need none.
 	async openFlame(run, span) {
-		showFlame(run, await this.api.get(`/runs/${encodeURIComponent(run.run)}/flame`), span);
+		const {FlameDialog} = await import("./flame_dialog.js");
+		await new FlameDialog(this.api, run, span).open();
 	}
 
 	async actOnCapture(name, capture) {
@@ -240,7 +240,7 @@ export class Page {
 		else if (name === "report")
 			showReport(run, await this.api.getExactly(`${path}/report`));
 		else if (name === "flame")
-			await this.openFlame(run);
+			await this.openFlame(run, null);
 		else if (name === "perfetto")
 			await handOver(openPerfetto(), this.api.getBuffer(`${path}/perfetto`), run.run);
 		else if (await confirm(`Delete ${run.run}?`, `${run.files.length} files are removed from the log directory, for good.`, "Delete"))
