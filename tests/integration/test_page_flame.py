@@ -42,6 +42,7 @@ def a_run_has_a_flame_graph(t):
     page.wait_for_text("dialog h2", f"Flame graph of {RUN}")
     equal(leaves(page), ["all;train (7);other (101);main;spin 1000", "all;train (7);main (100);main;early 300", "all;train (7);main (100);main;late 200"],
           "stacks, and ms on a processor")
+    page.shoot("page-flame", whole=False)
     page.focus("dialog .flame-graph")
     page.press("ArrowDown")
     page.press("ArrowDown")

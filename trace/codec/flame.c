@@ -2,7 +2,7 @@
 /*
  * A flame graph: one HTML file that loads nothing, with the page's code and the data as JSON
  * (docs/man/proftap-flame.1 describes them). Each row has the times that one thread spent with one
- * stack of spans and one stack of functions; its page adds them up. The rows are written thread by
+ * stack of spans and one stack of functions; the page adds them up. The rows are written thread by
  * thread, and the stacks that they refer to come behind them, so memory grows with the distinct
  * stacks only.
  */
@@ -32,7 +32,7 @@ struct flame_times {
 
 /* Rows of the thread that is being read. */
 struct flame_rows {
-	/* A row's number is that of a pair: |callers| is the stack of spans, |frame| of functions */
+	/* A row's number is that of a pair: |callers| is of |spans|, |frame| of |functions| */
 	struct stacks pairs;
 	struct flame_times *times;
 	size_t n_allocated;

@@ -22,10 +22,11 @@ function percent(part, whole) {
 	return whole ? `${Number(((100 * part) / whole).toPrecision(3))} %` : "–";
 }
 
-// Puts |items|, [{i, text}…], into a select element behind the choice of all.
-function fillSelect(select, all, items) {
+// Puts |items|, [{i, text}…], into a select element behind the choice of all. With fewer than |least|
+// there is no choice.
+function fillSelect(select, all, items, least) {
 	select.replaceChildren(make("option", {value: ""}, all), ...items.map(({i, text}) => make("option", {value: String(i)}, text)));
-	select.hidden = items.length < 2 && select.value === "";
+	select.hidden = items.length < least;
 }
 
 export class Flame {
@@ -49,16 +50,15 @@ export class Flame {
 			onchange: () => this.choose({span: this.spanList.value === "" ? null : Number(this.spanList.value)})});
 		this.threadList = make("select", {"aria-label": "Thread that is shown", "data-choice": "thread",
 			onchange: () => this.choose({thread: this.threadList.value === "" ? null : Number(this.threadList.value)})});
-		fillSelect(this.spanList, "All spans", this.data.listSpans());
-		fillSelect(this.threadList, "All threads", this.data.listThreads());
-		this.spanList.hidden = this.data.spans.names.length < 2;
+		fillSelect(this.spanList, "All spans", this.data.listSpans(), 1);
+		fillSelect(this.threadList, "All threads", this.data.listThreads(), 2);
 		this.whole = makeButton("Zoom out", () => this.graph.zoom(0), {"data-action": "whole"});
 		this.note = make("p", {class: "help"});
 		this.found = make("p", {role: "status"});
 		this.detail = make("p", {class: "flame-detail", role: "status"});
 		this.element = make("div", {class: "flame"}, make("div", {class: "bar"}, this.buildTimes(), this.buildRoots(), this.spanList, this.threadList, this.search,
 			this.whole, this.found), this.note, this.graph.element, this.detail, this.buildTable());
-		this.element.flame = this;
+		this.element.flame = this; // for tests, which cannot read a canvas
 	}
 
 	makeChoice(text, title, key, choice) {
@@ -136,7 +136,7 @@ export class Flame {
 			return;
 		}
 		const shown = this.graph.focus ? `, ${percent(tree.totals[node], tree.totals[this.graph.focus])} of ${tree.textOf(this.graph.focus)}` : "";
-		setText(this.detail, `${tree.kindOf(node)} ${tree.textOf(node)}: ${duration(tree.totals[node])}, ${percent(tree.totals[node], tree.total)} of all${shown}; ` +
-			`itself ${duration(tree.selves[node])}`.trim());
+		setText(this.detail, `${`${tree.kindOf(node)} ${tree.textOf(node)}`.trim()}: ${duration(tree.totals[node])}, ${percent(tree.totals[node], tree.total)} of all${shown}; ` +
+			`itself ${duration(tree.selves[node])}`);
 	}
 }

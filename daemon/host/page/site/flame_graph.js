@@ -218,8 +218,9 @@ export class FlameGraph {
 		context.globalAlpha = this.matches && !this.matches[label] ? FAINT : 1;
 		context.fillStyle = this.colourOf(label);
 		context.fillRect(x, top, Math.max(width - 1, LEAST_PX / 2), rowPx() - 1);
-		if (isForced() || node === this.picked)
-			this.outline(x, top, width, node === this.picked);
+		const isMarked = node === this.picked || (isForced() && this.matches?.[label]);
+		if (isForced() || isMarked)
+			this.outline(x, top, width, isMarked);
 		if (width >= LABEL_LEAST_PX) {
 			context.fillStyle = isForced() || context.globalAlpha < 1 ? colour("text") : "#111";
 			context.globalAlpha = 1;
@@ -227,10 +228,10 @@ export class FlameGraph {
 		}
 	}
 
-	outline(x, top, width, isPicked) {
-		const line = isPicked ? 2 : 1;
+	outline(x, top, width, isMarked) {
+		const line = isMarked ? 2 : 1;
 		this.context.globalAlpha = 1;
-		this.context.strokeStyle = colour(isPicked ? "accent" : "text");
+		this.context.strokeStyle = colour(isMarked ? "accent" : "text");
 		this.context.lineWidth = line;
 		this.context.strokeRect(x + line / 2, top + line / 2, Math.max(width - line - 1, 1), rowPx() - line - 1);
 	}
