@@ -200,8 +200,8 @@ static int count_sample(void *context, const struct item *item)
 	if (!times)
 		return -ENOMEM;
 	f->result->n_items++;
-	if (item->duration_ns > 0)
-		times->waiting_ns = add_saturated(times->waiting_ns, item->duration_ns);
+	if (item->waiting_ns)
+		times->waiting_ns = add_saturated(times->waiting_ns, item->waiting_ns);
 	else
 		times->cpu_ns = add_saturated(times->cpu_ns, f->period_ns);
 	return 0;
