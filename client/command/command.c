@@ -16,6 +16,7 @@ static const struct command *const commands[] = {
 	&command_convert,
 	&command_diff,
 	&command_doctor,
+	&command_flame,
 	&command_list,
 	&command_monitor,
 	&command_ps,

@@ -44,6 +44,7 @@ extern const struct command command_capture;
 extern const struct command command_convert;
 extern const struct command command_diff;
 extern const struct command command_doctor;
+extern const struct command command_flame;
 extern const struct command command_list;
 extern const struct command command_monitor;
 extern const struct command command_ps;

@@ -569,6 +569,8 @@ BLOCKS = (
     ("proftap-doctor.1", "doctor 4242", examines),
     ("proftap-doctor.1", "doctor --json", examines),
     ("proftap-errors.7", "options nvidia", "a line for the driver of a GPU"),
+    ("proftap-flame.1", "proftap capture 9999 2000", reads),
+    ("proftap-flame.1", "-o flame.html", reads_files),
     ("proftap-ps.1", "proftap ps checkout", has_open_spans),
     ("proftap-report.1", "slow steps, requests and async spans", "an output; tests/integration/test_report_slow.py asserts its form"),
     ("proftap-report.1", "flow `answer` into `wait`", "an output; tests/integration/test_report_slow.py asserts its form"),

@@ -12,7 +12,7 @@ SITE = TOP_SRC / "daemon" / "host" / "page" / "site"
 TYPES = {".html": "text/html; charset=utf-8", ".css": "text/css; charset=utf-8", ".js": "text/javascript; charset=utf-8",
          ".svg": "image/svg+xml"}
 # A page may refer only to its own files.
-REFERENCE = re.compile(r'(?:src|href)="/page/([^"]+)"|from "\./([^"]+)"')
+REFERENCE = re.compile(r'(?:src|href)="/page/([^"]+)"|(?:from |import\()"\./([^"]+)"')
 
 
 def find_references(text):
@@ -81,7 +81,8 @@ def clients_that_accept_gzip_get_gzip(t):
             again = web.ask(path, headers=headers)
             equal((again.status, again.headers["ETag"], again.headers["Vary"]), (304, tag, "Accept-Encoding"), f"{path} again by {encodings}")
         equal(web.ask(path, headers={"If-None-Match": plain.headers["ETag"], "Accept-Encoding": "gzip"}).status, 200, f"{path}, with the ETag of the other form")
-    check(sent < 60000 and sent < whole / 2, f"{sent} of {whole} bytes are sent")
+    # test_page_form.py limits the bytes of the first view, which has no flame graph.
+    check(sent < 75000 and sent < whole / 2, f"{sent} of {whole} bytes are sent")
     for encodings, is_packed in (("", False), ("identity", False), ("br", False), ("gzip;q=0", False), ("GZIP", True), ("*", True), ("*;q=0", False),
                                  ("gzip;q=0, *", False), ("*;q=0, gzip;q=0.5", True), ("br , gzip ;q=0.001", True), ("gzipped", False)):
         answer = web.ask("/", headers={"Accept-Encoding": encodings})

@@ -12,7 +12,7 @@ MESSAGES = {
     "Mapping": {"id": (1, FIELD.TYPE_UINT64), "filename": (5, FIELD.TYPE_INT64),
                 "has_functions": (7, FIELD.TYPE_BOOL)},
     "Line": {"function_id": (1, FIELD.TYPE_UINT64)},
-    "Location": {"id": (1, FIELD.TYPE_UINT64), "mapping_id": (2, FIELD.TYPE_UINT64), "line*": (4, "Line")},
+    "Location": {"id": (1, FIELD.TYPE_UINT64), "mapping_id": (2, FIELD.TYPE_UINT64), "address": (3, FIELD.TYPE_UINT64), "line*": (4, "Line")},
     "Function": {"id": (1, FIELD.TYPE_UINT64), "name": (2, FIELD.TYPE_INT64),
                  "system_name": (3, FIELD.TYPE_INT64)},
     "Profile": {"sample_type*": (1, "ValueType"), "sample*": (2, "Sample"), "mapping*": (3, "Mapping"),

@@ -16,6 +16,7 @@ const struct codec *const codecs[] = {
 	&codec_csv_kernel_stats,
 	&codec_csv_kernels,
 	&codec_csv_summary,
+	&codec_flame,
 	&codec_folded,
 	&codec_ndjson,
 	&codec_perfetto,

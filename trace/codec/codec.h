@@ -102,6 +102,7 @@ extern const struct codec codec_csv;
 extern const struct codec codec_csv_kernel_stats;
 extern const struct codec codec_csv_kernels;
 extern const struct codec codec_csv_summary;
+extern const struct codec codec_flame;
 extern const struct codec codec_folded;
 extern const struct codec codec_ndjson;
 extern const struct codec codec_perfetto;

@@ -2,6 +2,7 @@
 /* Routes of runs, and of the doctor; see web_routes.h. */
 #include <errno.h>
 #include <inttypes.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -196,6 +197,21 @@ void api_answer_run_events(struct http_exchange *x, void *context)
 		api_refuse(x, RPC_INVALID_ARGUMENT, &d, NULL);
 	else
 		answer_by_tool(x, context, &what, FORGOTTEN);
+}
+
+void api_answer_run_flame(struct http_exchange *x, void *context)
+{
+	bool has_times = http_get_query(x, "from") || http_get_query(x, "to");
+	struct event_words words;
+	const char *const argv[] = {"flame", "--json", ".", has_times ? "--from" : NULL, words.from,
+		"--to", words.to, NULL};
+	struct tool_answer what = {.argv = argv, .type = "application/json"};
+	struct diag d = DIAG_INIT;
+
+	if (get_words(x, &words, &d))
+		api_refuse(x, RPC_INVALID_ARGUMENT, &d, NULL);
+	else
+		answer_by_tool(x, context, &what, has_times ? FORGOTTEN : KEPT);
 }
 
 void api_answer_doctor(struct http_exchange *x, void *context)

@@ -63,6 +63,7 @@ const struct http_route web_routes[] = {
 	{"DELETE", "/api/v1/runs/{run}", 0, api_delete_run, ""},
 	{"GET", "/api/v1/runs/{run}/files/{file}", 0, api_answer_run_file, ""},
 	{"GET", "/api/v1/runs/{run}/report", 0, api_answer_run_report, ""},
+	{"GET", "/api/v1/runs/{run}/flame", 0, api_answer_run_flame, "from, to"},
 	{"GET", "/api/v1/runs/{run}/perfetto", 0, api_answer_run_perfetto, ""},
 	{"GET", "/api/v1/runs/{run}/events", 0, api_answer_run_events,
 		"from, to, pid, depth, min_ns, limit"},

@@ -30,6 +30,7 @@ void api_answer_run(struct http_exchange *x, void *context);
 void api_delete_run(struct http_exchange *x, void *context);
 void api_answer_run_file(struct http_exchange *x, void *context);
 void api_answer_run_report(struct http_exchange *x, void *context);
+void api_answer_run_flame(struct http_exchange *x, void *context);
 void api_answer_run_perfetto(struct http_exchange *x, void *context);
 void api_answer_run_events(struct http_exchange *x, void *context);
 

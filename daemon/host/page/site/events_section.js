@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // The section with a run's events: the choice of run, depth and program, the search for a name, and
 // the event under the mouse or picked, in words.
-import {find, make, makeButton, setText} from "./dom.js";
+import {find, make, makeButton, set, setText} from "./dom.js";
 import {nameTrack} from "./lanes.js";
 import {ALL_DEPTHS} from "./run_events.js";
 import {Table} from "./table.js";
@@ -12,12 +12,15 @@ const MOST_ROWS = 200;
 const NO_RUN = "Capture a program, or open the events of a run below: they appear here, on the same time axis as the charts above.";
 
 export class EventsSection {
-	constructor(events, timeWindow) {
+	// onInside(run, span) shows what ran inside a span; |span| is what describe() returns.
+	constructor(events, timeWindow, onInside) {
 		Object.assign(this, {events, timeWindow});
 		this.note = find("events-note");
 		this.detail = find("span-detail");
+		this.inside = find("span-inside");
+		this.inside.addEventListener("click", () => onInside(events.run, this.timeline.picked));
 		this.timeline = new Timeline(events, timeWindow, {
-			onPick: (described) => this.describe(described),
+			onPick: (described) => this.pick(described),
 			onHover: (described) => this.describe(described ?? this.timeline.picked),
 		});
 		find("timeline").append(this.timeline.element);
@@ -84,7 +87,7 @@ export class EventsSection {
 		this.tableBox.hidden = !isOpen;
 		if (!isOpen) {
 			this.timeline.picked = null;
-			this.describe(null);
+			this.pick(null);
 			setText(this.note, run ? `Reading ${run.run} …` : NO_RUN);
 			return;
 		}
@@ -157,6 +160,13 @@ export class EventsSection {
 			this.timeWindow.show(middle - span / 2, middle + span / 2);
 		}
 		this.timeline.pick(item);
+	}
+
+	pick(item) {
+		this.inside.hidden = !item;
+		if (item)
+			set(this.inside, {"aria-label": `What ran inside ${item.name}`});
+		this.describe(item);
 	}
 
 	describe(item) {

@@ -74,7 +74,7 @@ export class Page {
 		this.link = new LinkState(this.feed);
 		this.timeBar = new TimeBar(this.timeWindow);
 		this.charts = new Charts(this.samples, this.timeWindow, this.events);
-		this.eventsSection = new EventsSection(this.events, this.timeWindow);
+		this.eventsSection = new EventsSection(this.events, this.timeWindow, (run, span) => this.try(() => this.openFlame(run, span)));
 		this.programs = new Programs(this.targets, (target) => this.try(() => this.measure(target)), (target) => new OpenSpans(this.api, target));
 		this.form = new CaptureForm(this.api, () => (this.targets.items.size === 1 ? this.targets.list()[0].pid : "all"));
 		this.captureList = new Captures(this.captures, (name, capture) => this.try(() => this.actOnCapture(name, capture)));
@@ -217,6 +217,12 @@ export class Page {
 		find("events").scrollIntoView({block: "nearest"});
 	}
 
+	// Loads the modules of the flame graph now, because most visits need none.
+	async openFlame(run, span) {
+		const {FlameDialog} = await import("./flame_dialog.js");
+		await new FlameDialog(this.api, run, span).open();
+	}
+
 	async actOnCapture(name, capture) {
 		const path = `/captures/${capture.id}`;
 		if (name === "open")
@@ -233,6 +239,8 @@ export class Page {
 			await this.openRun(run.run);
 		else if (name === "report")
 			showReport(run, await this.api.getExactly(`${path}/report`));
+		else if (name === "flame")
+			await this.openFlame(run, null);
 		else if (name === "perfetto")
 			await handOver(openPerfetto(), this.api.getBuffer(`${path}/perfetto`), run.run);
 		else if (await confirm(`Delete ${run.run}?`, `${run.files.length} files are removed from the log directory, for good.`, "Delete"))

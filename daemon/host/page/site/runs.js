@@ -22,8 +22,8 @@ function listNotes(run) {
 }
 
 export class Runs {
-	// act(name, run) is called when a button is pressed; |name| is "open", "report", "perfetto"
-	// or "delete".
+	// act(name, run) is called when a button is pressed; |name| is "open", "report", "flame",
+	// "perfetto" or "delete".
 	constructor(collection, act) {
 		Object.assign(this, {collection, act, failure: null});
 		this.empty = make("p", {class: "none"});
@@ -83,7 +83,7 @@ export class Runs {
 			const button = (text, action, label) =>
 				makeButton(text, () => this.act(action, this.collection.get(name)), {"aria-label": `${label} ${name}`, "data-action": action});
 			cell.append(button("Events", "open", "Events of"), button("Report", "report", "Report of"),
-				button("Perfetto", "perfetto", "Open in Perfetto"), make("span", {class: "files"}), button("Delete", "delete", "Delete"));
+				button("Flame graph", "flame", "Flame graph of"), button("Perfetto", "perfetto", "Open in Perfetto"), make("span", {class: "files"}), button("Delete", "delete", "Delete"));
 		}
 		const run = this.collection.get(name);
 		cell.querySelectorAll("[data-action]:not([data-action=delete])").forEach((element) => (element.disabled = Boolean(run?.unreadable)));
