@@ -368,7 +368,8 @@ static int chrome_put_item(struct chrome *c, const struct item *item)
 		return put_instant(c, item);
 	case ITEM_SAMPLE:
 		return put_sample(c, item);
-	case ITEM_CPU_SAMPLE: /* no track of view->tracks has one */
+	case ITEM_CPU_SAMPLE: /* no track of view->tracks has one of these two */
+	case ITEM_STATE:
 		break;
 	}
 	return 0;
@@ -441,7 +442,7 @@ static int put_thread_sample(void *chrome, const struct thread_sample *sample)
 {
 	struct chrome *c = chrome;
 	struct sink *s = c->sink;
-	int64_t cpu = thread_sample_find_cpu(sample);
+	int64_t cpu = thread_sample_find_cpu(sample->item);
 
 	sink_text(s, c->n_samples++ ? ",\n{\"name\":\"" : "\n{\"name\":\"");
 	sink_text(s, sample->is_waiting ? "waiting\",\"pid\":" : "cpu\",\"pid\":");
@@ -539,7 +540,7 @@ static int write_chrome(const struct view *v, const struct codec_options *option
 
 	(void)options;
 	c.shift_ns = codec_choose_shift(v);
-	c.next_tid = VIEW_MADE_UP + (int64_t)(v->n_tracks + v->n_samples);
+	c.next_tid = VIEW_MADE_UP + (int64_t)(v->n_tracks + v->n_samples + v->n_states);
 	c.pids = calloc(v->n_processes + 1, sizeof *c.pids);
 	c.series = calloc((size_t)v->names.n_texts + 1, sizeof *c.series);
 	c.is_stack_used = calloc(v->stacks.n + 1, sizeof *c.is_stack_used);

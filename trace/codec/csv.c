@@ -113,7 +113,7 @@ static void put_stack(struct csv *w, uint32_t stack)
 static int put_sample(void *csv, const struct thread_sample *sample)
 {
 	struct csv *w = csv;
-	int64_t cpu = thread_sample_find_cpu(sample);
+	int64_t cpu = thread_sample_find_cpu(sample->item);
 	bool has_span = sample->span != NAMES_NONE;
 
 	put_head(w, sample->item);

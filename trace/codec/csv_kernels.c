@@ -75,7 +75,7 @@ static void put_number(struct sink *s, uint64_t value)
 
 /* --- a row for each kernel ----------------------------------------------------------------- */
 
-static const struct item_arg *item_find_arg(const struct item *item, const char *key)
+static const struct item_arg *find_launch_arg(const struct item *item, const char *key)
 {
 	for (size_t i = 0; i < item->n_args; i++)
 		if (strcasecmp(item->args[i].key, key) == 0)
@@ -126,7 +126,7 @@ static void read_detail_size(const char *details, const char *name, uint64_t out
 
 static void read_launch(const struct item *item, struct kernel_launch *l)
 {
-	const struct item_arg *arg = item_find_arg(item, "kernel_details");
+	const struct item_arg *arg = find_launch_arg(item, "kernel_details");
 	char details[512];
 	size_t n;
 
@@ -145,14 +145,14 @@ static void read_launch(const struct item *item, struct kernel_launch *l)
 
 static const char *name_kind(const struct item *item)
 {
-	if (item_find_arg(item, "memcpy_details"))
+	if (find_launch_arg(item, "memcpy_details"))
 		return "MEMORY_COPY";
-	return item_find_arg(item, "memset_details") ? "MEMORY_SET" : "KERNEL_DISPATCH";
+	return find_launch_arg(item, "memset_details") ? "MEMORY_SET" : "KERNEL_DISPATCH";
 }
 
 static uint64_t find_correlation(const struct item *item)
 {
-	const struct item_arg *arg = item_find_arg(item, "correlation_id");
+	const struct item_arg *arg = find_launch_arg(item, "correlation_id");
 
 	return arg && (arg->type == STAT_INT64 || arg->type == STAT_UINT64) ? arg->value.u64 : 0;
 }

@@ -200,8 +200,8 @@ static int count_sample(void *context, const struct item *item)
 	if (!times)
 		return -ENOMEM;
 	f->result->n_items++;
-	if (item->waiting_ns)
-		times->waiting_ns = add_saturated(times->waiting_ns, item->waiting_ns);
+	if (item->duration_ns)
+		times->waiting_ns = add_saturated(times->waiting_ns, item_get_waiting(item));
 	else
 		times->cpu_ns = add_saturated(times->cpu_ns, f->period_ns);
 	return 0;

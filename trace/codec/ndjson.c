@@ -123,7 +123,7 @@ static int put_sample(void *ndjson, const struct thread_sample *sample)
 {
 	struct ndjson *w = ndjson;
 	struct sink *s = w->sink;
-	int64_t cpu = thread_sample_find_cpu(sample);
+	int64_t cpu = thread_sample_find_cpu(sample->item);
 
 	put_head(w, sample->item);
 	if (!sample->is_waiting)

@@ -431,8 +431,8 @@ static uint8_t *put_writer(uint8_t *at, const struct view *v, const struct view_
 static int perfetto_put_losses(struct perfetto *w)
 {
 	const struct view *v = w->view;
-	uint8_t *packet =
-		perfetto_reserve(w, FEW_BYTES + 64 * (v->n_archives + v->n_tracks + v->n_samples));
+	uint8_t *packet = perfetto_reserve(
+		w, FEW_BYTES + 64 * (v->n_archives + v->n_tracks + v->n_samples + v->n_states));
 	uint8_t *stats;
 	uint8_t *at;
 
@@ -446,6 +446,8 @@ static int perfetto_put_losses(struct perfetto *w)
 		at = put_writer(at, v, &v->tracks[i]);
 	for (size_t i = 0; i < v->n_samples; i++)
 		at = put_writer(at, v, &v->samples[i]);
+	for (size_t i = 0; i < v->n_states; i++)
+		at = put_writer(at, v, &v->states[i]);
 	return perfetto_put(w, packet, packet_close(stats, at));
 }
 
@@ -461,6 +463,8 @@ static int perfetto_write_all(struct perfetto *w)
 		r = perfetto_put_events(w);
 	if (r == 0)
 		r = perfetto_put_samples(w);
+	if (r == 0)
+		r = perfetto_put_states(w);
 	if (r == 0)
 		r = perfetto_put_losses(w);
 	if (r == 0)

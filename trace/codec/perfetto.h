@@ -81,5 +81,7 @@ int perfetto_put_events(struct perfetto *w);
  * negative errno with the diag.
  */
 int perfetto_put_samples(struct perfetto *w);
+/* The same for the states of threads. */
+int perfetto_put_states(struct perfetto *w);
 
 #endif

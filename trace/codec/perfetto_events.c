@@ -428,7 +428,8 @@ static int put_item(void *sequence, const struct item *item)
 	case ITEM_INSTANT:
 		return put_event(s, item, TYPE_INSTANT, 0);
 	case ITEM_SAMPLE:
-	case ITEM_CPU_SAMPLE: /* no track of view->tracks has one */
+	case ITEM_CPU_SAMPLE: /* no track of view->tracks has one of these two */
+	case ITEM_STATE:
 		break;
 	}
 	return put_sample(s, item);

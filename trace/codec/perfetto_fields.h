@@ -26,6 +26,7 @@ enum {
 	PACKET_FIRST_ON_SEQUENCE = 87,
 	PACKET_TRACE_UUID = 89,
 	PACKET_MACHINE_ID = 98,
+	PACKET_TASK_STATE = 117,
 	PACKET_TRACE_ATTRIBUTES = 126,
 };
 
@@ -158,6 +159,19 @@ enum {
 #define MODE_KERNEL 1
 #define MODE_USER 2
 #define COUNTER_CPU_CLOCK 1
+
+enum {
+	TASK_CPU = 1,
+	TASK_NAME = 2,
+	TASK_TID = 3,
+	TASK_STATE = 4,
+};
+
+/* Values of TASK_STATE. */
+#define TASK_RUNNABLE 2
+#define TASK_RUNNING 3
+#define TASK_BLOCKED 4 /* in a wait that signals can end, as nearly all are */
+#define TASK_DEAD 7
 
 enum {
 	STATS_BUFFER = 1,

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Writes the CPU samples of each thread as a sequence of packets. The frames of a stack are
+ * Writes the CPU samples of each thread, and its states, as a sequence of packets. The frames of a stack are
  * numbered, and each is defined in the packet that uses it first. Perfetto has no table for samples
  * of waiting.
  */
@@ -172,7 +172,7 @@ static uint8_t *put_sample_fields(
 	const struct perfetto_sampling *g, uint8_t *at, const struct thread_sample *sample)
 {
 	uint32_t stack = sample->item->stack;
-	int64_t cpu = thread_sample_find_cpu(sample);
+	int64_t cpu = thread_sample_find_cpu(sample->item);
 	bool is_kernel = strcmp(stacks_get_function(&g->w->view->stacks, stack), "[kernel]") == 0;
 
 	if (cpu >= 0)
@@ -259,5 +259,76 @@ int perfetto_put_samples(struct perfetto *w)
 	free(defined->frames);
 	free(defined->mappings);
 	free(defined->texts);
+	return r;
+}
+
+/* --- states -------------------------------------------------------------------------------- */
+
+struct perfetto_states {
+	struct perfetto *w;
+	const struct view_track *row; /* of the thread */
+	uint32_t sequence;
+	int64_t end_ns; /* of the last state */
+};
+
+static int put_state(struct perfetto_states *g, int64_t at_ns, unsigned state, int64_t cpu)
+{
+	const char *name = g->row->name;
+	uint8_t *packet =
+		perfetto_reserve(g->w, SAMPLE_FEW_BYTES + PACKET_TEXT_BYTES(strlen(name)));
+	uint8_t *message;
+	uint8_t *at;
+
+	if (!packet)
+		return -ENOMEM;
+	packet = packet_open(packet, TRACE_PACKET);
+	at = pb_put_uint(packet, PACKET_TIMESTAMP, perfetto_time(g->w, at_ns));
+	at = pb_put_uint(at, PACKET_SEQUENCE_ID, g->sequence);
+	at = perfetto_put_machine(g->w, at, view_get_process(g->w->view, g->row)->host);
+	message = packet_open(at, PACKET_TASK_STATE);
+	at = message;
+	if (cpu >= 0)
+		at = pb_put_uint(at, TASK_CPU, (uint64_t)cpu);
+	at = packet_text(at, TASK_NAME, name, strlen(name));
+	at = pb_put_uint(at, TASK_TID, (uint64_t)g->row->tid);
+	at = pb_put_uint(at, TASK_STATE, state);
+	return perfetto_put(g->w, packet, packet_close(message, at));
+}
+
+static int read_state(void *states, const struct item *item)
+{
+	struct perfetto_states *g = states;
+	const char *name = names_get(&g->w->view->names, item->name);
+	bool is_running = strcmp(name, STATE_RUNNING) == 0;
+	unsigned state = is_running			      ? TASK_RUNNING
+			 : strcmp(name, STATE_PREEMPTED) == 0 ? TASK_RUNNABLE
+							      : TASK_BLOCKED;
+
+	codec_lose(g->w->result, "reasons of blocked threads", item_find_arg(item, "in") != NULL);
+	g->end_ns = add_saturated(item->start_ns, item->duration_ns);
+	g->w->result->n_items++;
+	return put_state(g, item->start_ns, state, is_running ? thread_sample_find_cpu(item) : -1);
+}
+
+/* The last state would go on to the end of the file. */
+static int put_thread_states(struct perfetto *w, const struct view_track *states)
+{
+	struct perfetto_states g = {.w = w, .end_ns = INT64_MAX};
+	int r;
+
+	g.row = thread_samples_find_row(w->view, states, w->result);
+	if (!g.row)
+		return 0;
+	g.sequence = perfetto_sequence(w->view, states);
+	r = cursor_read(w->view, states, read_state, &g, w->diag);
+	return r || g.end_ns >= w->view->end_ns ? r : put_state(&g, g.end_ns, TASK_DEAD, -1);
+}
+
+int perfetto_put_states(struct perfetto *w)
+{
+	int r = 0;
+
+	for (size_t i = 0; i < w->view->n_states && r == 0; i++)
+		r = put_thread_states(w, &w->view->states[i]);
 	return r;
 }

@@ -16,6 +16,7 @@
 #include "base/utf8.h"
 #include "trace/codec/perfetto.h"
 #include "trace/codec/perfetto_fields.h"
+#include "trace/codec/thread_samples.h"
 #include "trace/read/enclosing_spans.h"
 
 #define FEW_BYTES 256 /* a descriptor without its texts */
@@ -272,13 +273,16 @@ int perfetto_put_tracks(struct perfetto *w)
 	size_t track = 0;
 	int r = 0;
 
-	w->n_uuids = (uint64_t)v->n_processes + v->n_tracks + v->n_samples;
+	w->n_uuids = (uint64_t)v->n_processes + v->n_tracks + v->n_samples + v->n_states;
 	for (size_t i = 0; i < v->n_processes && r == 0; i++)
 		r = put_process(w, (uint32_t)i, &track);
 	for (size_t i = 0; i < v->n_tracks && r == 0; i++)
 		r = put_track(w, &v->tracks[i]);
 	for (size_t i = 0; i < v->n_samples && r == 0; i++)
 		r = put_sampled_thread(w, &v->samples[i]);
+	for (size_t i = 0; i < v->n_states && r == 0 && !view_is_grouped(v); i++)
+		if (thread_samples_find_row(v, &v->states[i], w->result) == &v->states[i])
+			r = put_thread(w, &v->states[i]);
 	return r;
 }
 

@@ -34,6 +34,7 @@ struct database {
 	int64_t n_events; /* also the id of the last event */
 	int64_t n_samples; /* of counters */
 	int64_t n_cpu_samples;
+	int64_t n_states;
 	int64_t n_waits;
 	size_t track; /* index of the track that is being read; the id of its row */
 	struct track_spans spans;
@@ -331,6 +332,48 @@ static int put_samples(struct database *b, size_t i, struct diag *d)
 	return thread_samples_read(b->view, samples, put_thread_sample, b, d);
 }
 
+/* --- states of threads --------------------------------------------------------------------- */
+
+static void put_state_arg(struct database *b, const struct item *item, const char *key)
+{
+	const struct item_arg *arg = item_find_arg(item, key);
+
+	if (arg)
+		sqlite_row_arg(&b->rows, arg);
+	else
+		sqlite_row_null(&b->rows);
+}
+
+static int put_state(void *database, const struct item *item)
+{
+	struct database *b = database;
+
+	sqlite_row_begin(&b->rows, TABLE_STATES);
+	sqlite_row_int(&b->rows, ++b->n_states);
+	sqlite_row_int(&b->rows, (int64_t)b->track);
+	sqlite_row_int(&b->rows, item->start_ns);
+	sqlite_row_int(&b->rows, item->duration_ns);
+	sqlite_row_text(&b->rows, names_get(&b->view->names, item->name));
+	put_state_arg(b, item, "cpu");
+	put_state_arg(b, item, "in");
+	sqlite_row_end(&b->rows);
+	b->result->n_items++;
+	return b->rows.error;
+}
+
+/* A thread that has neither spans nor samples gets a row of its own. */
+static int put_states(struct database *b, const struct view_track *states, struct diag *d)
+{
+	const struct view_track *row = thread_samples_find_row(b->view, states, b->result);
+
+	if (!row)
+		return 0;
+	b->track = view_track_get_number(b->view, row);
+	if (row == states)
+		put_thread(&b->rows, states, b->track);
+	return cursor_read(b->view, states, put_state, b, d);
+}
+
 /* --- the database -------------------------------------------------------------------------- */
 
 static int put_item(void *database, const struct item *item)
@@ -367,6 +410,8 @@ static int fill_database(struct database *b, struct diag *d)
 		r = put_track(b, i, d);
 	for (size_t i = 0; i < b->view->n_samples && r == 0; i++)
 		r = put_samples(b, i, d);
+	for (size_t i = 0; i < b->view->n_states && r == 0; i++)
+		r = put_states(b, &b->view->states[i], d);
 	sqlite_put_names(&b->rows, TABLE_KEYS, &b->keys);
 	return r ? r : sqlite_rows_finish(&b->rows);
 }

@@ -68,6 +68,9 @@ static const char sqlite_schema_tables[] =
 	"	at_ns INTEGER NOT NULL, weight_ns INTEGER NOT NULL, stack TEXT NOT NULL);"
 	"CREATE TABLE waits(id INTEGER PRIMARY KEY, thread_id INTEGER NOT NULL REFERENCES threads,"
 	"	start_ns INTEGER NOT NULL, duration_ns INTEGER NOT NULL, stack TEXT NOT NULL);"
+	"CREATE TABLE states(id INTEGER PRIMARY KEY, thread_id INTEGER NOT NULL REFERENCES threads,"
+	"	start_ns INTEGER NOT NULL, duration_ns INTEGER NOT NULL, state TEXT NOT NULL,"
+	"	cpu INTEGER, reason TEXT);"
 	"CREATE TABLE loss(host_id INTEGER NOT NULL REFERENCES hosts, what TEXT NOT NULL,"
 	"	n INTEGER NOT NULL);"
 	"CREATE TABLE warnings(host_id INTEGER REFERENCES hosts, severity TEXT NOT NULL,"
@@ -89,7 +92,8 @@ static const char sqlite_schema_indexes[] =
 	"CREATE INDEX flows_by_event ON flows(event_id);"
 	"CREATE INDEX counters_by_name ON counters(name_id, at_ns);"
 	"CREATE INDEX samples_by_thread ON samples(thread_id, at_ns);"
-	"CREATE INDEX waits_by_thread ON waits(thread_id, start_ns);";
+	"CREATE INDEX waits_by_thread ON waits(thread_id, start_ns);"
+	"CREATE INDEX states_by_thread ON states(thread_id, start_ns);";
 
 /* The statements that insert a row into each table. */
 static const char *const inserts[N_TABLES] = {
@@ -106,6 +110,7 @@ static const char *const inserts[N_TABLES] = {
 	[TABLE_COUNTERS] = "INSERT INTO counters VALUES(?,?,?,?,?,?)",
 	[TABLE_SAMPLES] = "INSERT INTO samples VALUES(?,?,?,?,?)",
 	[TABLE_WAITS] = "INSERT INTO waits VALUES(?,?,?,?,?)",
+	[TABLE_STATES] = "INSERT INTO states VALUES(?,?,?,?,?,?,?)",
 	[TABLE_LOSS] = "INSERT INTO loss VALUES(?,?,?)",
 	[TABLE_WARNINGS] = "INSERT INTO warnings VALUES(?,?,?)",
 };

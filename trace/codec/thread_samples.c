@@ -59,15 +59,32 @@ int thread_samples_read(const struct view *view, const struct view_track *track,
 	return r;
 }
 
+/* Returns the samples of the thread with |states|; |states| itself if there are none. */
+static const struct view_track *find_samples(
+	const struct view *view, const struct view_track *states)
+{
+	for (size_t i = 0; i < view->n_samples; i++)
+		if (view->samples[i].origin == states->origin &&
+			view->samples[i].origin_tid == states->origin_tid)
+			return &view->samples[i];
+	return states;
+}
+
 const struct view_track *thread_samples_find_row(
 	const struct view *view, const struct view_track *track, struct codec_result *result)
 {
 	const struct view_track *thread = view_find_sampled_thread(view, track);
 
-	if (thread || !view_is_grouped(view))
-		return thread ? thread : track;
-	codec_lose(result, "CPU samples of threads without spans", track->n_events);
-	return NULL;
+	if (thread)
+		return thread;
+	if (view_is_grouped(view)) {
+		codec_lose(result,
+			track->kind == TRACK_STATES ? "states of threads without spans"
+						    : "CPU samples of threads without spans",
+			track->n_events);
+		return NULL;
+	}
+	return track->kind == TRACK_STATES ? find_samples(view, track) : track;
 }
 
 bool thread_sample_has_weight(const struct thread_sample *s, struct codec_result *result)
@@ -86,11 +103,9 @@ const char *thread_sample_get_module(const struct view *view, uint32_t stack)
 	return mapping == STACKS_NONE ? "" : names_get(&s->texts, s->mappings[mapping].path);
 }
 
-int64_t thread_sample_find_cpu(const struct thread_sample *s)
+int64_t thread_sample_find_cpu(const struct item *item)
 {
-	for (size_t i = 0; i < s->item->n_args; i++)
-		if (strcmp(s->item->args[i].key, "cpu") == 0 &&
-			s->item->args[i].type <= STAT_UINT64)
-			return s->item->args[i].value.i64;
-	return -1;
+	const struct item_arg *arg = item_find_arg(item, "cpu");
+
+	return arg && arg->type <= STAT_UINT64 ? arg->value.i64 : -1;
 }

@@ -35,8 +35,8 @@ int thread_samples_read(const struct view *view, const struct view_track *track,
 	thread_sample_reader *reader, void *context, struct diag *d);
 
 /*
- * Returns the track whose row has the samples of |track|: the thread's, or |track| itself if the
- * thread has no spans. NULL: a grouping has no row for them, which is counted as a loss.
+ * Returns the track whose row has the samples or states of |track|: the thread's; without spans,
+ * that of its samples; without these, |track| itself. NULL: a grouping has no row for them, which is counted as a loss.
  */
 const struct view_track *thread_samples_find_row(
 	const struct view *view, const struct view_track *track, struct codec_result *result);
@@ -47,7 +47,7 @@ bool thread_sample_has_weight(const struct thread_sample *s, struct codec_result
 /* Returns the name of the file whose code ran in the innermost frame of |stack|; "": none. */
 const char *thread_sample_get_module(const struct view *view, uint32_t stack);
 
-/* Finds the number of the processor on which the sample was taken; -1: unknown. */
-int64_t thread_sample_find_cpu(const struct thread_sample *s);
+/* Finds the number of the processor on which the thread of a sample or state ran; -1: unknown. */
+int64_t thread_sample_find_cpu(const struct item *item);
 
 #endif

@@ -490,6 +490,14 @@ static int item_add_all_stats(struct cursor *c, const struct cursor_source *from
 	return 0;
 }
 
+const struct item_arg *item_find_arg(const struct item *item, const char *key)
+{
+	for (size_t i = 0; i < item->n_args; i++)
+		if (strcmp(item->args[i].key, key) == 0)
+			return &item->args[i];
+	return NULL;
+}
+
 /* Makes the item of the event that |from| is at. 1, or -ENOMEM. */
 static int cursor_make_item(struct cursor *c, const struct cursor_source *from, struct item *item)
 {

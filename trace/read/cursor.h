@@ -88,6 +88,9 @@ static inline bool item_is_whole(const struct item *item)
 	return !item->is_unfinished && !item->is_started_before;
 }
 
+/* Finds an argument; NULL: there is none. Borrowed from |item|. */
+const struct item_arg *item_find_arg(const struct item *item, const char *key);
+
 /* Returns the time of waiting that a sample stands for; 0: the thread ran. */
 static inline int64_t item_get_waiting(const struct item *item)
 {

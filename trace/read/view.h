@@ -215,9 +215,14 @@ static inline bool view_track_is_second(const struct view_track *track)
 	return track->line != track->row_line;
 }
 
-/* Returns the number of a track; those of view->samples come behind those of view->tracks. */
+/*
+ * Returns the number of a track: those of view->samples are counted behind those of view->tracks,
+ * and those of view->states last.
+ */
 static inline size_t view_track_get_number(const struct view *v, const struct view_track *track)
 {
+	if (track->kind == TRACK_STATES)
+		return v->n_tracks + v->n_samples + (size_t)(track - v->states);
 	return track->kind == TRACK_SAMPLES ? v->n_tracks + (size_t)(track - v->samples)
 					    : (size_t)(track - v->tracks);
 }

@@ -448,6 +448,9 @@ int view_add_tracks(struct view *v)
 	for (size_t i = 0; i < v->n_samples; i++)
 		if (!v->samples[i].is_real)
 			v->samples[i].tid = VIEW_MADE_UP + (int64_t)(v->n_tracks + i);
+	for (size_t i = 0; i < v->n_states; i++)
+		if (!v->states[i].is_real)
+			v->states[i].tid = VIEW_MADE_UP + (int64_t)(v->n_tracks + v->n_samples + i);
 	if (r || !v->n_tracks)
 		return r;
 	make_up_tids(v);

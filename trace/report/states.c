@@ -35,11 +35,11 @@ static int add_blocked(struct state_times *t, uint32_t reason, int64_t ns)
 /* Returns the index of what a blocked thread waits for; NAMES_NONE: out of memory. */
 static uint32_t intern_reason(struct state_list *list, const struct item *item)
 {
-	for (size_t i = 0; i < item->n_args; i++)
-		if (item->args[i].type == STAT_STRING && strcmp(item->args[i].key, "in") == 0)
-			return names_intern(
-				&list->reasons, item->args[i].text, item->args[i].n_bytes);
-	return names_intern(&list->reasons, "", 0);
+	const struct item_arg *arg = item_find_arg(item, "in");
+
+	return arg && arg->type == STAT_STRING
+		       ? names_intern(&list->reasons, arg->text, arg->n_bytes)
+		       : names_intern(&list->reasons, "", 0);
 }
 
 static int read_state(void *context, const struct item *item)
