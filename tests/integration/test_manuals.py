@@ -559,6 +559,7 @@ BLOCKS = (
     ("proftap-ps.1", "proftap ps checkout", has_open_spans),
     ("proftap-report.1", "slow steps, requests and async spans", "an output; tests/integration/test_report_slow.py asserts its form"),
     ("proftap-report.1", "flow `answer` into `wait`", "an output; tests/integration/test_report_slow.py asserts its form"),
+    ("proftap-report.1", "blocked in read", "an output; tests/integration/test_report.py asserts its form"),
     ("proftap-report.1", "proftap report logs", reads),
     ("proftap-report.1", "--sort p99", reads),
     ("proftap-report.1", "--slow 2", reads),

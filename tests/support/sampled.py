@@ -155,6 +155,19 @@ def make_trace(threads=None):
     return message(*planes, (4, "gpu7"))
 
 
+def write_process(path, samples, spans=None):
+    """Writes a trace of one process, 4242, and returns the path. |samples| are {thread: [(at_ns, ns of waiting or 0, functions)]},
+    |spans| are {thread: [(name, start_ns, duration_ns)]}."""
+    tids = {thread: tid for tid, thread in enumerate(sorted({*samples, *(spans or {})}), 4242)}
+    host = Plane("/host:CPU", {"process_id": 4242, "ptap_process_name": "train"})
+    for thread, rows in (spans or {}).items():
+        host.add_line(tids[thread], thread, [(*row, {}) for row in rows])
+    rows = [(tids[thread], thread, [("waiting" if ns else "cpu", at_ns, ns, functions) for at_ns, ns, functions in own])
+            for thread, own in samples.items()]
+    path.write_bytes(message((1, host.encode()), make_samples(4242, "/host:CPU samples", rows), (4, "gpu7")))
+    return path
+
+
 # --- samples of each format ------------------------------------------------------------------------------------------
 
 

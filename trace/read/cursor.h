@@ -79,6 +79,12 @@ static inline bool item_is_whole(const struct item *item)
 	return !item->is_unfinished && !item->is_started_before;
 }
 
+/* True if it is a sample of a thread that waited. */
+static inline bool item_is_waiting(const struct item *item)
+{
+	return item->kind == ITEM_CPU_SAMPLE && item->duration_ns > 0;
+}
+
 struct cursor_place {
 	int64_t start_ns;
 	uint64_t offset; /* offset of the event in the line's bytes */

@@ -106,7 +106,9 @@ static void outline_take_event(const struct archive_plane *plane, const struct a
 
 	if (line->is_counters)
 		count_sample(reading, plane, event);
-	else if (!plane_name_is_samples(plane->name))
+	else if (plane_name_is_samples(plane->name))
+		reading->outline->totals.n_cpu_samples += !event->duration_ns;
+	else
 		count_event(reading, event, marks);
 }
 
@@ -120,11 +122,9 @@ static void outline_end_line(
 	o->n_events += line->n_events;
 	if (line->end_ns > o->length.last_ns)
 		o->length.last_ns = line->end_ns;
-	if (plane_name_is_samples(plane->name)) {
-		o->totals.n_cpu_samples += line->n_events;
-	} else if (line->is_async) {
+	if (line->is_async) {
 		o->totals.n_asyncs += line->n_events;
-	} else if (!line->is_counters) {
+	} else if (!line->is_counters && !plane_name_is_samples(plane->name)) {
 		o->totals.n_threads++;
 		o->totals.n_spans += n_spans;
 		o->totals.n_device_spans += plane_name_is_device(plane->name) ? n_spans : 0;
