@@ -410,7 +410,7 @@ static void item_set_kind(
 		item->duration_ns = 0;
 }
 
-/* Reads the number of a CPU sample's stack from its stats. */
+/* Finds the number of a sample's stack by its stats. */
 static uint32_t find_stack(const struct cursor *c, const struct cursor_source *from)
 {
 	uint32_t key = names_find(&from->plane->stat_names, "stack");
@@ -419,6 +419,16 @@ static uint32_t find_stack(const struct cursor *c, const struct cursor_source *f
 		if (from->stats.v[i].key == key)
 			return view_find_stack(c->view, from->plane, from->stats.v[i].value.u64);
 	return STACKS_NONE;
+}
+
+static void set_stack(const struct cursor *c, const struct cursor_source *from, struct item *item)
+{
+	const struct view *v = c->view;
+
+	item->stack = find_stack(c, from);
+	if (item->stack != STACKS_NONE && v->function_names)
+		item->name = v->function_names[v->stacks.frames[v->stacks.v[item->stack].frame]
+						       .function];
 }
 
 /* --- arguments ----------------------------------------------------------------------------- */
@@ -499,7 +509,7 @@ static int cursor_make_item(struct cursor *c, const struct cursor_source *from, 
 		return -ENOMEM;
 	item_set_kind(c, &marks, e->has_duration, item);
 	if (item->kind == ITEM_CPU_SAMPLE)
-		item->stack = find_stack(c, from);
+		set_stack(c, from, item);
 	if (marks.seen) {
 		item_set_flows(c, &marks, item);
 		flow_uses_apply(c->view, c->track, item);
