@@ -414,8 +414,10 @@ const struct option options_table[] = {
 		"records kept in memory before the target's server writes them to a file"),
 	MAP_INT("ptap_usage_interval_ms", 0, 60000, "100", "ms",
 		"time between two samples of CPU, memory, faults and I/O; 0: none"),
-	MAP_INT("ptap_sample_hz", 0, 4999, "0", "Hz",
+	MAP_INT("ptap_sample_hz", 0, 4999, "99", "Hz",
 		"CPU samples in a second of each thread that runs; 0: none"),
+	MAP_BOOL("ptap_offcpu", "true",
+		"tell when threads ran, were preempted, or waited; not with ptap_sample_hz=0"),
 	MAP_BOOL("ptap_machine_usage", "true",
 		"add counters of the whole machine, if recorded through a host daemon"),
 

@@ -23,4 +23,12 @@ static inline int64_t sub_saturated(int64_t a, int64_t b)
 	return difference;
 }
 
+/* |a| is not negative. */
+static inline int64_t mul_saturated(int64_t a, uint64_t b)
+{
+	int64_t product;
+
+	return __builtin_mul_overflow(a, b, &product) ? INT64_MAX : product;
+}
+
 #endif

@@ -94,7 +94,7 @@ static void set_up(void)
 
 static int init(unsigned rate_hz, unsigned stack_bytes)
 {
-	struct perf_options options = {fake_root, rate_hz, stack_bytes};
+	struct perf_options options = {fake_root, rate_hz, stack_bytes, true};
 
 	return perf_opener_init(&opener, &options, &diag);
 }

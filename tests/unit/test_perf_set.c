@@ -292,7 +292,7 @@ static void tear_down(void)
 /* Returns false, and says so, if the kernel refuses perf events. */
 static bool set_open(const char *root, unsigned rate_hz, unsigned stack_bytes)
 {
-	struct perf_options options = {root, rate_hz, stack_bytes};
+	struct perf_options options = {root, rate_hz, stack_bytes, true};
 
 	if (!perf_set_open(&set, &options, &diag))
 		return true;
@@ -416,7 +416,7 @@ static void take_stack(void *context, const struct perf_record *record)
 	(void)context;
 	if (record->kind != PERF_KIND_SAMPLE)
 		return;
-	ck_assert_uint_eq(sample->period_ns, NS_PER_S / RATE_HZ);
+	ck_assert_uint_eq(sample->period, NS_PER_S / RATE_HZ);
 	ck_assert_uint_eq(sample->registers.bits, 8 * sizeof(void *));
 	ck_assert_uint_ne(perf_registers_get(&sample->registers, PERF_REGISTER_SP), 0);
 	ck_assert_uint_gt(sample->n_stack_bytes, 0);
@@ -888,7 +888,8 @@ END_TEST
 START_TEST(rings_become_smaller_until_the_user_may_lock_them)
 {
 	struct perf_set *others[64] = {NULL};
-	struct perf_options options = {_i == BY_THREAD ? fake_root : "", RATE_HZ, STACK_BYTES};
+	struct perf_options options = {
+		_i == BY_THREAD ? fake_root : "", RATE_HZ, STACK_BYTES, true};
 	int n = 0;
 	int r = 0;
 

@@ -110,6 +110,7 @@ static void put_thread(struct sqlite_rows *r, const struct view_track *t, size_t
 		[TRACK_ASYNC] = "async",
 		[TRACK_COUNTERS] = "counters",
 		[TRACK_SAMPLES] = "thread",
+		[TRACK_STATES] = "thread",
 	};
 
 	sqlite_row_begin(r, TABLE_THREADS);

@@ -34,7 +34,7 @@ static int read_sample(void *context, const struct item *item)
 	struct thread_sample s = {
 		.item = item,
 		.is_waiting = item->duration_ns > 0,
-		.weight_ns = item->duration_ns > 0 ? item->duration_ns : reading->period_ns,
+		.weight_ns = item->duration_ns > 0 ? item->waiting_ns : reading->period_ns,
 		.span = NAMES_NONE,
 	};
 	int r = enclosing_spans_move(&reading->spans, item->start_ns);

@@ -118,6 +118,8 @@ struct space {
 #define PLANE_MACHINE "/host:CPU machine" /* counters of the machine, from its host daemon */
 /* Ends the name of a plane with CPU samples, which begins like PLANE_HOST. */
 #define PLANE_SAMPLES_SUFFIX " samples"
+/* The same for a plane with the states of threads: running, preempted, blocked. */
+#define PLANE_STATES_SUFFIX " thread states"
 #define PLANE_STACKS \
 	"ptap_stacks" /* stat of such a plane: its stacks (trace/xspace/stack_profile.h) */
 /*
@@ -240,14 +242,25 @@ const char *plane_find_text(const struct plane *plane, const char *name);
  */
 #define PLANE_BESIDE_DEVICE "/device:CUSTOM:GPU:"
 
-/* True for the planes of docs/internals/samples.md. */
-static inline bool plane_name_is_samples(const char *name)
+/* True if |name| begins like PLANE_HOST and ends with |suffix|. */
+static inline bool plane_name_has_suffix(const char *name, const char *suffix)
 {
 	size_t n = strlen(name);
 
-	return strncmp(name, PLANE_HOST, strlen(PLANE_HOST)) == 0 &&
-	       n > strlen(PLANE_SAMPLES_SUFFIX) &&
-	       strcmp(name + n - strlen(PLANE_SAMPLES_SUFFIX), PLANE_SAMPLES_SUFFIX) == 0;
+	return strncmp(name, PLANE_HOST, strlen(PLANE_HOST)) == 0 && n > strlen(suffix) &&
+	       strcmp(name + n - strlen(suffix), suffix) == 0;
+}
+
+/* True for the planes of docs/internals/samples.md with CPU samples. */
+static inline bool plane_name_is_samples(const char *name)
+{
+	return plane_name_has_suffix(name, PLANE_SAMPLES_SUFFIX);
+}
+
+/* True for those with the states of threads. */
+static inline bool plane_name_is_states(const char *name)
+{
+	return plane_name_has_suffix(name, PLANE_STATES_SUFFIX);
 }
 
 /* "/device:" begins the names that XLA and proftap use, "#Chip" those of older TPUs. */

@@ -177,9 +177,14 @@ uint32_t stacks_take_with_inlined(struct stacks *s, uint32_t stack)
 	return taken;
 }
 
+uint32_t stacks_get_text(const struct stacks *s, uint32_t stack)
+{
+	return s->frames[s->v[stack].frame].function;
+}
+
 const char *stacks_get_function(const struct stacks *s, uint32_t stack)
 {
-	return names_get(&s->texts, s->frames[s->v[stack].frame].function);
+	return names_get(&s->texts, stacks_get_text(s, stack));
 }
 
 size_t stacks_get_path(const struct stacks *s, uint32_t stack, uint32_t path[STACKS_MAX_DEPTH])

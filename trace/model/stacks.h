@@ -90,7 +90,9 @@ uint32_t stacks_add_inlined(struct stacks *s, uint32_t frame);
  */
 uint32_t stacks_take_with_inlined(struct stacks *s, uint32_t stack);
 
-/* Returns the name for people of the innermost frame. Borrowed from |s|. */
+/* Returns the text that is the name for people of the innermost frame. */
+uint32_t stacks_get_text(const struct stacks *s, uint32_t stack);
+/* The same as a text. Borrowed from |s|. */
 const char *stacks_get_function(const struct stacks *s, uint32_t stack);
 /*
  * Fills in the stacks from the one of the outermost frame to |stack|, which may be STACKS_NONE.

@@ -410,25 +410,28 @@ static void item_set_kind(
 		item->duration_ns = 0;
 }
 
-/* Finds the number of a sample's stack by its stats. */
-static uint32_t find_stack(const struct cursor *c, const struct cursor_source *from)
+/* Reads the stack of a CPU sample or a wait, and how many waits the latter stands for. */
+static void item_set_stack(
+	const struct cursor *c, const struct cursor_source *from, struct item *item)
 {
-	uint32_t key = names_find(&from->plane->stat_names, "stack");
+	const struct names *keys = &from->plane->stat_names;
+	uint32_t key = names_find(keys, "stack");
+	uint32_t key_switches = names_find(keys, "switches");
+	uint64_t n_switches = 1;
 
-	for (size_t i = 0; i < from->stats.n; i++)
-		if (from->stats.v[i].key == key)
-			return view_find_stack(c->view, from->plane, from->stats.v[i].value.u64);
-	return STACKS_NONE;
-}
+	for (size_t i = 0; i < from->stats.n; i++) {
+		const struct archive_stat *stat = &from->stats.v[i];
 
-static void set_stack(const struct cursor *c, const struct cursor_source *from, struct item *item)
-{
-	const struct view *v = c->view;
-
-	item->stack = find_stack(c, from);
-	if (item->stack != STACKS_NONE && v->function_names)
-		item->name = v->function_names[v->stacks.frames[v->stacks.v[item->stack].frame]
-						       .function];
+		if (stat->key == key)
+			item->stack = view_find_stack(c->view, from->plane, stat->value.u64);
+		else if (stat->key == key_switches)
+			n_switches = stat->value.u64;
+	}
+	if (item->duration_ns)
+		item->waiting_ns = mul_saturated(item->duration_ns, n_switches);
+	if (item->stack != STACKS_NONE && c->view->function_names)
+		item->name =
+			c->view->function_names[stacks_get_text(&c->view->stacks, item->stack)];
 }
 
 /* --- arguments ----------------------------------------------------------------------------- */
@@ -509,7 +512,7 @@ static int cursor_make_item(struct cursor *c, const struct cursor_source *from, 
 		return -ENOMEM;
 	item_set_kind(c, &marks, e->has_duration, item);
 	if (item->kind == ITEM_CPU_SAMPLE)
-		set_stack(c, from, item);
+		item_set_stack(c, from, item);
 	if (marks.seen) {
 		item_set_flows(c, &marks, item);
 		flow_uses_apply(c->view, c->track, item);
@@ -523,6 +526,8 @@ static int cursor_make_item(struct cursor *c, const struct cursor_source *from, 
 static bool clip_span(const struct selection *s, struct item *item)
 {
 	int64_t end_ns = add_saturated(item->start_ns, item->duration_ns);
+	double waiting =
+		item->duration_ns ? (double)item->waiting_ns / (double)item->duration_ns : 0;
 
 	if (!item->duration_ns)
 		return true;
@@ -535,6 +540,7 @@ static bool clip_span(const struct selection *s, struct item *item)
 		item->is_unfinished = true;
 	}
 	item->duration_ns = end_ns - item->start_ns;
+	item->waiting_ns = (int64_t)(waiting * (double)item->duration_ns);
 	return item->duration_ns > 0;
 }
 

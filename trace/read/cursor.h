@@ -60,12 +60,17 @@ struct item {
 	enum item_kind kind;
 	uint32_t name; /* index into the view's names */
 	int64_t start_ns; /* may be negative: before the beginning of the first recording */
-	int64_t duration_ns; /* >= 0; 0 unless it is a span, or a sample of waiting */
+	int64_t duration_ns; /* >= 0; 0 unless it is a span or a wait */
 	bool is_unfinished; /* cut at the end of the recording or selected time */
 	bool is_started_before; /* began before the recording or the selected time: cut there */
 	bool is_step;
 	int64_t step_num; /* valid if is_step */
 	uint32_t stack; /* of a sample: number in the view's stacks; STACKS_NONE: unknown */
+	/*
+	 * Of a wait: the time for which it stands in sums, because most waits have no stack. 0: the
+	 * thread ran.
+	 */
+	int64_t waiting_ns;
 	uint64_t flow_out; /* id of the flow that leaves here, unique in the view; 0: none */
 	uint64_t flow_in; /* id of the flow that arrives here */
 	/* Without hidden stats; the arguments that all events of its name share come last */

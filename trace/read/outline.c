@@ -108,7 +108,7 @@ static void outline_take_event(const struct archive_plane *plane, const struct a
 		count_sample(reading, plane, event);
 	else if (plane_name_is_samples(plane->name))
 		reading->outline->totals.n_cpu_samples += !event->duration_ns;
-	else
+	else if (!plane_name_is_states(plane->name))
 		count_event(reading, event, marks);
 }
 
@@ -122,7 +122,9 @@ static void outline_end_line(
 	o->n_events += line->n_events;
 	if (line->end_ns > o->length.last_ns)
 		o->length.last_ns = line->end_ns;
-	if (line->is_async) {
+	if (plane_name_is_states(plane->name)) {
+		return;
+	} else if (line->is_async) {
 		o->totals.n_asyncs += line->n_events;
 	} else if (!line->is_counters && !plane_name_is_samples(plane->name)) {
 		o->totals.n_threads++;

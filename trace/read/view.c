@@ -359,6 +359,7 @@ struct view *view_free(struct view *v)
 	selected_deinit(&v->selected);
 	free_tracks(v->tracks, v->n_tracks);
 	free_tracks(v->samples, v->n_samples);
+	free_tracks(v->states, v->n_states);
 	for (size_t i = 0; i < v->n_profiles; i++)
 		free(v->profiles[i].numbers);
 	free(v->profiles);

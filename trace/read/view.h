@@ -75,6 +75,7 @@ enum track_kind {
 	TRACK_ASYNC, /* async spans; overlap */
 	TRACK_COUNTERS, /* samples of any number of series */
 	TRACK_SAMPLES, /* samples of a running or waiting thread; only in view.samples */
+	TRACK_STATES, /* spans that tell when a thread ran; only in view.states */
 };
 
 struct view_track {
@@ -147,6 +148,10 @@ struct view {
 	struct view_track *samples;
 	size_t n_samples;
 	size_t n_samples_allocated;
+	/* States of threads, a track for each. Their spans are "running", "preempted", "blocked" */
+	struct view_track *states;
+	size_t n_states;
+	size_t n_states_allocated;
 	struct stacks stacks; /* the stacks of all samples; items refer to them by number */
 	/*
 	 * By text of |stacks|: the name of samples in that function, if inlined functions were

@@ -74,7 +74,7 @@ static int name_samples(struct view *v, uint32_t stack)
 	const char *function = stacks_get_function(&v->stacks, stack);
 	uint32_t name = names_intern(&v->names, function, strlen(function));
 
-	v->function_names[v->stacks.frames[v->stacks.v[stack].frame].function] = name;
+	v->function_names[stacks_get_text(&v->stacks, stack)] = name;
 	return name == NAMES_NONE ? -ENOMEM : 0;
 }
 

@@ -251,6 +251,8 @@ static enum track_kind find_track_kind(const struct view_process *p,
 {
 	if (plane_name_is_samples(plane->name))
 		return TRACK_SAMPLES;
+	if (plane_name_is_states(plane->name))
+		return TRACK_STATES;
 	if (line->is_counters)
 		return TRACK_COUNTERS;
 	if (p->is_device)
@@ -258,19 +260,23 @@ static enum track_kind find_track_kind(const struct view_process *p,
 	return line->is_async ? TRACK_ASYNC : TRACK_THREAD;
 }
 
-/* Adds the track to the view's tracks, or to its samples. */
+static int append_track(
+	struct view_track **v, size_t *n, size_t *n_allocated, const struct view_track *t)
+{
+	if (grow(v, n_allocated, *n + 1))
+		return -ENOMEM;
+	(*v)[(*n)++] = *t;
+	return 0;
+}
+
+/* Adds the track to the view's tracks, samples or states. */
 static int put_track(struct view *v, const struct view_track *t)
 {
-	if (t->kind == TRACK_SAMPLES) {
-		if (grow(&v->samples, &v->n_samples_allocated, v->n_samples + 1))
-			return -ENOMEM;
-		v->samples[v->n_samples++] = *t;
-		return 0;
-	}
-	if (grow(&v->tracks, &v->n_tracks_allocated, v->n_tracks + 1))
-		return -ENOMEM;
-	v->tracks[v->n_tracks++] = *t;
-	return 0;
+	if (t->kind == TRACK_SAMPLES)
+		return append_track(&v->samples, &v->n_samples, &v->n_samples_allocated, t);
+	if (t->kind == TRACK_STATES)
+		return append_track(&v->states, &v->n_states, &v->n_states_allocated, t);
+	return append_track(&v->tracks, &v->n_tracks, &v->n_tracks_allocated, t);
 }
 
 static int add_track(struct view *v, uint32_t process, const struct archive_plane *plane,
@@ -290,8 +296,8 @@ static int add_track(struct view *v, uint32_t process, const struct archive_plan
 		(t.kind == TRACK_THREAD || t.kind == TRACK_STREAM) && line_is_derived(plane, line);
 	t.tid = line->id;
 	t.origin_tid = t.tid;
-	t.is_real = (t.kind == TRACK_THREAD || t.kind == TRACK_SAMPLES) && p->is_real &&
-		    t.tid > 0 && t.tid <= MAX_REAL;
+	t.is_real = (t.kind == TRACK_THREAD || t.kind == TRACK_SAMPLES || t.kind == TRACK_STATES) &&
+		    p->is_real && t.tid > 0 && t.tid <= MAX_REAL;
 	t.is_origin_real = t.is_real;
 	t.name = strdup(line->name[0] ? line->name : "(unnamed)");
 	t.origin_name = t.name ? strdup(t.name) : NULL;

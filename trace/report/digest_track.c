@@ -243,7 +243,8 @@ int digest_read_track(struct digest *g, const struct view_track *track, struct d
 		return cursor_read(g->view, track, read_async_item, &reading, d);
 	case TRACK_COUNTERS:
 		return cursor_read(g->view, track, read_sample, &reading, d);
-	case TRACK_SAMPLES: /* view->tracks has none */
+	case TRACK_SAMPLES: /* view->tracks has none of these two */
+	case TRACK_STATES:
 		break;
 	}
 	return 0;

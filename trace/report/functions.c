@@ -187,7 +187,7 @@ static int read_sample(void *context, const struct item *item)
 	struct function_reading *reading = context;
 	bool is_waiting = item_is_waiting(item);
 	struct sample_weight weight = {
-		is_waiting, is_waiting ? item->duration_ns : reading->period_ns};
+		is_waiting, is_waiting ? item->waiting_ns : reading->period_ns};
 	int r;
 
 	if (item->stack == STACKS_NONE)

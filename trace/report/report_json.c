@@ -7,6 +7,7 @@
 
 #include "base/cleanup.h"
 #include "trace/json.h"
+#include "trace/read/archive.h"
 #include "trace/read/view.h"
 #include "trace/report/death.h"
 #include "trace/report/digest.h"
@@ -16,6 +17,7 @@
 #include "trace/report/output.h"
 #include "trace/report/report.h"
 #include "trace/report/slow.h"
+#include "trace/report/states.h"
 #include "trace/saturate.h"
 
 const char *report_json_get_name(const struct report_json *w, uint32_t name)
@@ -182,6 +184,46 @@ static void report_json_put_samples(struct report_json *w, const struct function
 	json_end_object(&w->j);
 }
 
+/* --- states of threads --------------------------------------------------------------------- */
+
+static void put_blocked(
+	struct report_json *w, const struct state_list *l, const struct state_times *t)
+{
+	json_begin_list(&w->j, "blocked_in");
+	for (size_t i = 0; i < report_json_count_shown(w, t->n); i++) {
+		const char *reason = names_get(&l->reasons, t->v[i].reason);
+
+		json_begin_object(&w->j, NULL);
+		json_text(&w->j, "name", reason[0] ? reason : NULL);
+		json_int(&w->j, "ns", t->v[i].ns);
+		json_end_object(&w->j);
+	}
+	json_end_list(&w->j);
+}
+
+/* Writes "thread_states", a list. */
+static void report_json_put_states(struct report_json *w, const struct state_list *l)
+{
+	const struct view *view = w->digest->view;
+
+	json_begin_list(&w->j, "thread_states");
+	for (size_t i = 0; i < l->n; i++) {
+		const struct state_times *t = &l->v[i];
+
+		json_begin_object(&w->j, NULL);
+		json_text(&w->j, "process", view->origins[t->track->origin].name);
+		json_int(&w->j, "pid", view->origins[t->track->origin].pid);
+		json_int(&w->j, "id", t->track->line->id);
+		json_text(&w->j, "name", t->track->line->name);
+		json_int(&w->j, "running_ns", t->running_ns);
+		json_int(&w->j, "preempted_ns", t->preempted_ns);
+		json_int(&w->j, "blocked_ns", t->blocked_ns);
+		put_blocked(w, l, t);
+		json_end_object(&w->j);
+	}
+	json_end_list(&w->j);
+}
+
 /* --- busy ---------------------------------------------------------------------------------- */
 
 static void put_gap_name(struct report_json *w, const char *key, uint32_t name)
@@ -296,12 +338,15 @@ int report_write_json(struct digest *g, const struct report_options *options, FI
 	_cleanup_(slow_freep) struct slow *slow = NULL;
 	_cleanup_(launcher_list_deinit) struct launcher_list launches = {.v = NULL};
 	_cleanup_(functions_deinit) struct functions functions = {.n_spans = 0};
+	_cleanup_(state_list_deinit) struct state_list states = {.n = 0};
 	int r = slow_make(g, options->slow, &slow, NULL);
 
 	if (r == 0)
 		r = launcher_list_make(g, &launches, NULL);
 	if (r == 0)
 		r = functions_make(g, &functions, NULL);
+	if (r == 0)
+		r = state_list_make(g, &states, NULL);
 	if (r)
 		return r;
 	g->totals.n_cpu_samples = functions.ran.n_samples;
@@ -318,6 +363,7 @@ int report_write_json(struct digest *g, const struct report_options *options, FI
 	report_json_put_launches(&w, &launches);
 	report_json_put_samples(&w, &functions);
 	put_waiting(&w, &functions.waited, true);
+	report_json_put_states(&w, &states);
 	json_end(&w.j);
 	if (r)
 		return r;

@@ -17,6 +17,7 @@
 #include "trace/report/output.h"
 #include "trace/report/report.h"
 #include "trace/report/slow.h"
+#include "trace/report/states.h"
 
 size_t text_get_most(const struct text *t)
 {
@@ -112,6 +113,7 @@ int report_write_text(struct digest *g, const struct report_options *options, FI
 		text_put_launches,
 		text_put_devices,
 		text_put_threads,
+		text_put_states,
 		text_put_idle,
 		text_put_asyncs,
 		text_put_flows,
@@ -121,14 +123,20 @@ int report_write_text(struct digest *g, const struct report_options *options, FI
 	_cleanup_(slow_freep) struct slow *slow = NULL;
 	_cleanup_(launcher_list_deinit) struct launcher_list launches = {.v = NULL};
 	_cleanup_(functions_deinit) struct functions functions = {.n_spans = 0};
-	struct text t = {
-		.digest = g, .options = options, .launches = &launches, .functions = &functions};
+	_cleanup_(state_list_deinit) struct state_list states = {.n = 0};
+	struct text t = {.digest = g,
+		.options = options,
+		.launches = &launches,
+		.functions = &functions,
+		.states = &states};
 	int r = slow_make(g, options->slow, &slow, NULL);
 
 	if (r == 0)
 		r = launcher_list_make(g, &launches, NULL);
 	if (r == 0)
 		r = functions_make(g, &functions, NULL);
+	if (r == 0)
+		r = state_list_make(g, &states, NULL);
 	if (r)
 		return r;
 	g->totals.n_cpu_samples = functions.ran.n_samples;

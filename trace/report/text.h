@@ -14,6 +14,7 @@ struct launcher_list;
 struct report_options;
 struct row;
 struct slow;
+struct state_list;
 struct view;
 struct view_track;
 
@@ -23,6 +24,7 @@ struct text {
 	const struct slow *slow;
 	const struct launcher_list *launches;
 	const struct functions *functions;
+	const struct state_list *states;
 	const struct report_options *options;
 };
 
@@ -44,6 +46,7 @@ void text_put_slow(struct text *t);
 /* text_times.c */
 void text_put_threads(struct text *t);
 void text_put_devices(struct text *t);
+void text_put_states(struct text *t);
 void text_put_idle(struct text *t);
 void text_put_flows(struct text *t);
 void text_put_counters(struct text *t);

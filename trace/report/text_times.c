@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Writes the busy and the idle times of threads, processes and devices. */
+/* Writes the busy and the idle times of threads, processes and devices, and states of threads. */
 #include <inttypes.h>
 #include <stdlib.h>
 
@@ -7,6 +7,7 @@
 #include "trace/read/archive.h"
 #include "trace/read/view.h"
 #include "trace/report/digest.h"
+#include "trace/report/states.h"
 #include "trace/report/text.h"
 
 #define BAR_COLUMNS 10
@@ -131,6 +132,75 @@ void text_put_threads(struct text *t)
 			"servers of JAX and TensorFlow leave out spans that are open when a "
 			"recording begins or ends: the time before a thread's first event and "
 			"after its last one counts neither as busy nor as idle");
+}
+
+/* --- states of threads --------------------------------------------------------------------- */
+
+#define SHOWN_REASONS 3
+
+static double get_state_share(const struct state_times *t, int64_t ns)
+{
+	double all_ns = (double)t->running_ns + (double)t->preempted_ns + (double)t->blocked_ns;
+
+	return all_ns > 0 ? (double)ns / all_ns : 0;
+}
+
+/* Returns "loader (4243): 61 % futex, 22 % read"; NULL: memory ran out. */
+static char *name_state_row(const struct text *t, const struct state_times *times)
+{
+	char *text = NULL;
+	size_t n_bytes;
+	FILE *out = open_memstream(&text, &n_bytes);
+	const char *separator = ": ";
+
+	if (!out)
+		return NULL;
+	fprintf(out, "%s (%" PRId64 ")", times->track->name, text_get_tid(times->track));
+	for (size_t i = 0; i < times->n && i < SHOWN_REASONS; i++) {
+		const char *reason = names_get(&t->states->reasons, times->v[i].reason);
+		double share = get_state_share(times, times->v[i].ns);
+
+		if (!reason[0] || share < 0.005)
+			continue;
+		fprintf(out, "%s%.0f %% %s", separator, 100 * share, reason);
+		separator = ", ";
+	}
+	if (fclose(out) == 0)
+		return text;
+	free(text);
+	return NULL;
+}
+
+static void put_state_row(struct text *t, const struct state_times *times)
+{
+	_cleanup_free_ char *name = name_state_row(t, times);
+	char process[TEXT_LABEL_BYTES];
+
+	page_put_share(&t->page, get_state_share(times, times->running_ns));
+	page_put_share(&t->page, get_state_share(times, times->preempted_ns));
+	page_put_share(&t->page, get_state_share(times, times->blocked_ns));
+	page_end_row(&t->page, name ? name : times->track->name,
+		count_programs(t->digest->view) > 1
+			? text_label_process(t->digest->view, times->track->origin, process)
+			: NULL);
+}
+
+void text_put_states(struct text *t)
+{
+	const struct state_list *l = t->states;
+	size_t n_shown = text_count_shown(t, l->n);
+
+	if (!l->n)
+		return;
+	page_put_title(&t->page,
+		"what threads did: run, wait for a processor (ready), wait for something else");
+	page_put_head(&t->page, "running");
+	page_put_head(&t->page, "ready");
+	page_put_head(&t->page, "blocked");
+	page_end_row(&t->page, "thread: blocked in", NULL);
+	for (size_t i = 0; i < n_shown; i++)
+		put_state_row(t, &l->v[i]);
+	text_put_rest(t, l->n - n_shown, "thread");
 }
 
 /* --- devices ------------------------------------------------------------------------------- */

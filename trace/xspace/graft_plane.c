@@ -178,16 +178,21 @@ bool graft_plane_is_named(const struct pb_field *plane, const struct names *name
 	       NAMES_NONE;
 }
 
-/* Removes the end that planes with CPU samples have from |name|. Returns it, or "". */
+/* Removes the end that planes with CPU samples or states have from |name|. Returns it, or "". */
 static const char *cut_suffix(struct pb_field *name)
 {
-	size_t n = strlen(PLANE_SAMPLES_SUFFIX);
+	static const char *const suffixes[] = {PLANE_SAMPLES_SUFFIX, PLANE_STATES_SUFFIX};
 
-	if (name->n_bytes < n ||
-		memcmp(name->data + name->n_bytes - n, PLANE_SAMPLES_SUFFIX, n) != 0)
-		return "";
-	name->n_bytes -= n;
-	return PLANE_SAMPLES_SUFFIX;
+	for (size_t i = 0; i < sizeof suffixes / sizeof *suffixes; i++) {
+		size_t n = strlen(suffixes[i]);
+
+		if (name->n_bytes < n ||
+			memcmp(name->data + name->n_bytes - n, suffixes[i], n) != 0)
+			continue;
+		name->n_bytes -= n;
+		return suffixes[i];
+	}
+	return "";
 }
 
 int graft_plane_make_name(const struct pb_field *plane, int64_t pid, char **out)

@@ -19,6 +19,7 @@ struct sample_drawing {
 	struct plane *plane;
 	uint32_t name_stack; /* stat names */
 	uint32_t name_cpu;
+	uint32_t name_switches;
 	uint32_t *numbers; /* for each stack its number in the profile; STACKS_NONE: unused */
 	struct stack_use *uses;
 	size_t n_uses;
@@ -27,6 +28,25 @@ struct sample_drawing {
 static bool is_in_recording(const struct sample_lines_input *in, const struct cpu_sample *sample)
 {
 	return sample->at_ns >= in->start_ns && sample->at_ns <= in->stop_ns;
+}
+
+/* Cuts the interval to the recording. false: nothing is left. */
+static bool clip_interval(const struct sample_lines_input *in, struct thread_interval *interval)
+{
+	if (interval->start_ns < in->start_ns)
+		interval->start_ns = in->start_ns;
+	if (interval->end_ns > in->stop_ns)
+		interval->end_ns = in->stop_ns;
+	return interval->start_ns < interval->end_ns;
+}
+
+static void number_stack(struct sample_drawing *g, uint32_t stack)
+{
+	if (g->numbers[stack] == STACKS_NONE) {
+		g->numbers[stack] = (uint32_t)g->n_uses;
+		g->uses[g->n_uses++].stack = stack;
+	}
+	g->uses[g->numbers[stack]].n_samples++;
 }
 
 /* Gives the stacks that were sampled their numbers, in the order of the samples. */
@@ -40,16 +60,14 @@ static int number_stacks(struct sample_drawing *g)
 		return -ENOMEM;
 	for (size_t i = 0; i < p->stacks.n; i++)
 		g->numbers[i] = STACKS_NONE;
-	for (size_t i = 0; i < p->n; i++) {
-		uint32_t *number = &g->numbers[p->v[i].stack];
+	for (size_t i = 0; i < p->n; i++)
+		if (is_in_recording(g->in, &p->v[i]))
+			number_stack(g, p->v[i].stack);
+	for (size_t i = 0; i < p->n_intervals; i++) {
+		struct thread_interval interval = p->intervals[i];
 
-		if (!is_in_recording(g->in, &p->v[i]))
-			continue;
-		if (*number == STACKS_NONE) {
-			*number = (uint32_t)g->n_uses;
-			g->uses[g->n_uses++].stack = p->v[i].stack;
-		}
-		g->uses[*number].n_samples++;
+		if (interval.stack != STACKS_NONE && clip_interval(g->in, &interval))
+			number_stack(g, interval.stack);
 	}
 	return 0;
 }
@@ -59,14 +77,45 @@ static uint32_t intern(struct names *names, const char *text)
 	return names_intern(names, text, strlen(text));
 }
 
-static const char *find_thread_name(const struct sample_drawing *g, uint32_t thread)
+static const char *find_thread_name(
+	const struct sample_lines_input *in, const struct sampled_thread *t)
 {
-	const struct sampled_thread *t = &g->p->threads[thread];
-
-	for (size_t i = 0; g->in->host && i < g->in->host->n_lines; i++)
-		if (g->in->host->lines[i].id == t->tid && !line_is_counters(&g->in->host->lines[i]))
-			return g->in->host->lines[i].name;
+	for (size_t i = 0; in->host && i < in->host->n_lines; i++)
+		if (in->host->lines[i].id == t->tid && !line_is_counters(&in->host->lines[i]))
+			return in->host->lines[i].name;
 	return t->name;
+}
+
+/*
+ * Finds or adds the line of a thread. |numbers| has for each thread the number of its line + 1, or
+ * 0. NULL: out of memory.
+ */
+static struct line *take_line(const struct sample_lines_input *in, const struct sampled_process *p,
+	uint32_t thread, struct plane *plane, size_t *numbers)
+{
+	const struct sampled_thread *t = &p->threads[thread];
+
+	if (!numbers[thread]) {
+		if (!plane_add_line(plane, t->tid, find_thread_name(in, t), 0))
+			return NULL;
+		numbers[thread] = plane->n_lines;
+	}
+	return &plane->lines[numbers[thread] - 1];
+}
+
+static void sort_lines(struct plane *plane)
+{
+	for (size_t i = 0; i < plane->n_lines; i++)
+		line_sort(&plane->lines[i]);
+}
+
+/* Adds the facts that both planes of a process have. */
+static int set_process(const struct sample_lines_input *in, pid_t pid, struct plane *plane)
+{
+	if (plane_set_int(plane, "process_id", pid) ||
+		plane_set_string(plane, "ptap_process_name", in->process_name))
+		return -ENOMEM;
+	return 0;
 }
 
 static int draw_sample(struct sample_drawing *g, struct line *line, const struct cpu_sample *sample)
@@ -87,20 +136,59 @@ static int draw_sample(struct sample_drawing *g, struct line *line, const struct
 	return event.name == NAMES_NONE || !event.stats ? -ENOMEM : line_add_event(line, &event);
 }
 
-/* Adds a line for each thread; its index is that of the thread. */
+/* Returns the function that waits: the frame of the kernel says nothing. */
+static const char *get_waiting_function(const struct stacks *s, uint32_t stack)
+{
+	const char *name = stacks_get_function(s, stack);
+
+	return name[0] == '[' && s->v[stack].callers != STACKS_NONE
+		       ? stacks_get_function(s, s->v[stack].callers)
+		       : name;
+}
+
+/* A wait with a stack is an event with a duration. */
+static int draw_wait(
+	struct sample_drawing *g, struct line *line, const struct thread_interval *interval)
+{
+	struct trace_stat stats[] = {
+		{.name = g->name_stack,
+			.type = STAT_UINT64,
+			.value.u64 = g->numbers[interval->stack]},
+		{.name = g->name_switches, .type = STAT_UINT64, .value.u64 = interval->n_switches},
+	};
+	struct trace_event event = {
+		.start_ns = interval->start_ns - g->in->start_ns,
+		.duration_ns = interval->end_ns - interval->start_ns,
+		.name = intern(&g->plane->event_names,
+			get_waiting_function(&g->p->stacks, interval->stack)),
+		.stats = plane_add_stats(g->plane, stats, sizeof stats / sizeof *stats),
+	};
+
+	return event.name == NAMES_NONE || !event.stats ? -ENOMEM : line_add_event(line, &event);
+}
+
 static int draw_threads(struct sample_drawing *g)
 {
 	const struct sampled_process *p = g->p;
-	int r = 0;
+	_cleanup_free_ size_t *numbers = calloc((size_t)p->n_threads + 1, sizeof *numbers);
+	struct line *line;
+	int r = numbers ? 0 : -ENOMEM;
 
-	for (uint32_t i = 0; i < p->n_threads; i++)
-		if (!plane_add_line(g->plane, p->threads[i].tid, find_thread_name(g, i), 0))
-			return -ENOMEM;
-	for (size_t i = 0; i < p->n && !r; i++)
-		if (is_in_recording(g->in, &p->v[i]))
-			r = draw_sample(g, &g->plane->lines[p->v[i].thread], &p->v[i]);
-	for (size_t i = 0; i < g->plane->n_lines && !r; i++)
-		line_sort(&g->plane->lines[i]);
+	for (size_t i = 0; i < p->n && !r; i++) {
+		if (!is_in_recording(g->in, &p->v[i]))
+			continue;
+		line = take_line(g->in, p, p->v[i].thread, g->plane, numbers);
+		r = line ? draw_sample(g, line, &p->v[i]) : -ENOMEM;
+	}
+	for (size_t i = 0; i < p->n_intervals && !r; i++) {
+		struct thread_interval interval = p->intervals[i];
+
+		if (interval.stack == STACKS_NONE || !clip_interval(g->in, &interval))
+			continue;
+		line = take_line(g->in, p, interval.thread, g->plane, numbers);
+		r = line ? draw_wait(g, line, &interval) : -ENOMEM;
+	}
+	sort_lines(g->plane);
 	return r;
 }
 
@@ -129,8 +217,7 @@ static int set_facts(struct sample_drawing *g)
 {
 	struct plane *plane = g->plane;
 
-	if (plane_set_int(plane, "process_id", g->p->pid) ||
-		plane_set_string(plane, "ptap_process_name", g->in->process_name) ||
+	if (set_process(g->in, g->p->pid, plane) ||
 		plane_set_int(plane, "ptap_sample_period_ns", g->in->period_ns) ||
 		plane_set_uint(plane, "ptap_samples_cut", g->p->n_cut) ||
 		plane_set_uint(plane, "ptap_samples_left_out", g->p->n_left_out))
@@ -147,10 +234,81 @@ static int draw_plane(struct sample_drawing *g, struct space *space)
 		return -ENOMEM;
 	g->name_stack = intern(&g->plane->stat_names, "stack");
 	g->name_cpu = intern(&g->plane->stat_names, "cpu");
-	if (g->name_stack == NAMES_NONE || g->name_cpu == NAMES_NONE)
+	g->name_switches = intern(&g->plane->stat_names, "switches");
+	if (g->name_stack == NAMES_NONE || g->name_cpu == NAMES_NONE ||
+		g->name_switches == NAMES_NONE)
 		return -ENOMEM;
 	r = draw_threads(g);
 	return r ? r : set_facts(g);
+}
+
+/* --- states ----------------------------------------------------------------------------------- */
+
+static int draw_interval(const struct sample_lines_input *in, const struct sampled_process *p,
+	const struct thread_interval *interval, struct plane *plane, struct line *line)
+{
+	static const char *const names[] = {
+		[THREAD_RUNNING] = "running",
+		[THREAD_PREEMPTED] = "preempted",
+		[THREAD_BLOCKED] = "blocked",
+	};
+	const char *reason = names_get(&p->stacks.texts, interval->reason);
+	struct trace_event event = {
+		.start_ns = interval->start_ns - in->start_ns,
+		.duration_ns = interval->end_ns - interval->start_ns,
+		.name = intern(&plane->event_names, names[interval->state]),
+	};
+	struct trace_stat stat = {.type = STAT_UINT64, .value.u64 = interval->cpu};
+
+	stat.name = intern(&plane->stat_names, "cpu");
+	if (interval->state == THREAD_BLOCKED) {
+		if (!reason[0] && interval->stack != STACKS_NONE)
+			reason = get_waiting_function(&p->stacks, interval->stack);
+		stat.name = intern(&plane->stat_names, "in");
+		stat.type = STAT_STRING;
+		stat.value.string = intern(&plane->stat_names, reason);
+	}
+	if (interval->state != THREAD_PREEMPTED && (stat.type != STAT_STRING || reason[0])) {
+		event.stats = plane_add_stats(plane, &stat, 1);
+		if (!event.stats)
+			return -ENOMEM;
+	}
+	return event.name == NAMES_NONE || stat.name == NAMES_NONE ? -ENOMEM
+								   : line_add_event(line, &event);
+}
+
+static int draw_states(
+	const struct sample_lines_input *in, const struct sampled_process *p, struct plane *plane)
+{
+	_cleanup_free_ size_t *numbers = calloc((size_t)p->n_threads + 1, sizeof *numbers);
+	int r = numbers ? 0 : -ENOMEM;
+
+	for (size_t i = 0; i < p->n_intervals && !r; i++) {
+		struct thread_interval interval = p->intervals[i];
+		struct line *line;
+
+		if (!clip_interval(in, &interval))
+			continue;
+		line = take_line(in, p, interval.thread, plane, numbers);
+		r = line ? draw_interval(in, p, &interval, plane, line) : -ENOMEM;
+	}
+	sort_lines(plane);
+	return r ? r : plane_set_uint(plane, "ptap_short_waits", p->n_short);
+}
+
+int state_lines_add(
+	const struct sample_lines_input *in, const struct sampled_process *p, struct space *space)
+{
+	struct plane *plane;
+	int r;
+
+	if (!p->n_intervals)
+		return 0;
+	plane = space_add_plane(space, (int64_t)space->n_planes + 1, in->plane_name);
+	if (!plane)
+		return -ENOMEM;
+	r = set_process(in, p->pid, plane);
+	return r ? r : draw_states(in, p, plane);
 }
 
 int sample_lines_add(

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Makes a plane of a process's CPU samples; docs/internals/samples.md has its form. */
+/*
+ * Makes planes of a process's CPU samples and of the states of its threads;
+ * docs/internals/samples.md has their form.
+ */
 #ifndef DAEMON_SAMPLE_LINES_H
 #define DAEMON_SAMPLE_LINES_H
 
@@ -25,6 +28,13 @@ struct sample_lines_input {
  * have names. Adds nothing if there is no such sample. 0 or -ENOMEM.
  */
 int sample_lines_add(
+	const struct sample_lines_input *in, const struct sampled_process *p, struct space *space);
+
+/*
+ * Adds a plane with a line for each thread with known states. Adds nothing without one. 0 or
+ * -ENOMEM.
+ */
+int state_lines_add(
 	const struct sample_lines_input *in, const struct sampled_process *p, struct space *space);
 
 #endif

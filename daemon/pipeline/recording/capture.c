@@ -58,7 +58,7 @@
 #define COLLECTORS_POLL_NS (2 * NS_PER_MS)
 #define DEFAULT_GPU_INTERVAL_MS 100
 #define DEFAULT_USAGE_INTERVAL_MS 100
-#define DEFAULT_SAMPLE_HZ 0
+#define DEFAULT_SAMPLE_HZ 99
 
 /* A capture that runs. */
 struct running_capture {
@@ -175,6 +175,8 @@ static void capture_set_samples(struct running_capture *c)
 {
 	c->recording.samples.rate_hz = (unsigned)profile_options_get_number(
 		&c->request->options, "ptap_sample_hz", DEFAULT_SAMPLE_HZ);
+	c->recording.samples.has_states =
+		profile_options_get_number(&c->request->options, "ptap_offcpu", 1) != 0;
 }
 
 /* Sets whether and how devices are recorded. 0 or -ENOMEM. */

@@ -165,11 +165,22 @@ static const struct source *find_source(const struct recording *r, pid_t pid)
 	return NULL;
 }
 
+/* Writes the name of the process's plane that ends with |suffix|. */
+static void write_plane_name(const struct capture_trace *t, const struct source *s,
+	const char *suffix, char *out, size_t size)
+{
+	if (s->target == t->target)
+		snprintf(out, size, PLANE_HOST "%s", suffix);
+	else
+		snprintf(out, size, PLANE_HOST " %s [%d]%s", s->target->name, (int)s->target->pid,
+			suffix);
+}
+
 static int add_samples_of(struct capture_trace *t, const struct sampled_process *p)
 {
 	const struct recording *r = t->recording;
 	const struct source *s = find_source(r, p->pid);
-	char name[sizeof PLANE_HOST + sizeof s->target->name + 32];
+	char name[sizeof PLANE_HOST + sizeof s->target->name + 48];
 	const struct sample_lines_input in = {
 		.start_ns = r->start.monotonic_ns + t->origin_ns,
 		.stop_ns = r->stop.monotonic_ns,
@@ -178,15 +189,14 @@ static int add_samples_of(struct capture_trace *t, const struct sampled_process 
 		.process_name = s ? s->target->name : "",
 		.host = s ? s->plane : NULL,
 	};
+	int error;
 
 	if (!s)
 		return 0;
-	if (s->target == t->target)
-		snprintf(name, sizeof name, PLANE_HOST PLANE_SAMPLES_SUFFIX);
-	else
-		snprintf(name, sizeof name, PLANE_HOST " %s [%d]" PLANE_SAMPLES_SUFFIX,
-			s->target->name, (int)p->pid);
-	return sample_lines_add(&in, p, t->space);
+	write_plane_name(t, s, PLANE_SAMPLES_SUFFIX, name, sizeof name);
+	error = sample_lines_add(&in, p, t->space);
+	write_plane_name(t, s, PLANE_STATES_SUFFIX, name, sizeof name);
+	return error ? error : state_lines_add(&in, p, t->space);
 }
 
 static int add_samples(struct capture_trace *t)

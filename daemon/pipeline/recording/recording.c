@@ -150,7 +150,11 @@ static void recording_samples_begin(struct recording *r)
 {
 	struct recording_samples *s = &r->samples;
 	const struct sampler_config config = {
-		.root = "", .rate_hz = s->rate_hz, .max_bytes = r->max_bytes / SAMPLES_SHARE};
+		.root = "",
+		.rate_hz = s->rate_hz,
+		.has_states = s->has_states,
+		.max_bytes = r->max_bytes / SAMPLES_SHARE,
+	};
 
 	if (!s->rate_hz)
 		return;

@@ -59,6 +59,7 @@ int recording_gpus_add_warning(const struct recording *r, struct space *space);
 /* CPU samples of a recording's processes. */
 struct recording_samples {
 	unsigned rate_hz; /* 0: nothing is sampled; set after init */
+	bool has_states; /* states of threads are recorded, too; set after init */
 	struct sampler *sampler; /* NULL: nothing is sampled, or the sampler was stopped */
 	size_t n_told; /* processes that the sampler knows */
 	struct samples samples; /* all samples after the end, or those of a part */

@@ -14,6 +14,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "base/clock.h"
 #include "base/diag.h"
 #include "daemon/kernel/descriptors.h"
 #include "daemon/kernel/proc_file.h"
@@ -219,6 +220,12 @@ static uint32_t choose_stack_bytes(const struct perf_opener *o, size_t ring_byte
 	return o->stack_bytes < most ? o->stack_bytes : (uint32_t)most;
 }
 
+/* Threads wait near the bottom of their stacks more often than they run there. */
+static uint32_t choose_waiting_stack_bytes(const struct perf_opener *o, size_t ring_bytes)
+{
+	return choose_stack_bytes(o, ring_bytes) / 2;
+}
+
 /* The kernel turns the rate of this event into a fixed period. */
 static struct perf_event_attr make_sampling_attr(const struct perf_opener *o, size_t ring_bytes)
 {
@@ -246,8 +253,33 @@ static struct perf_event_attr make_sampling_attr(const struct perf_opener *o, si
 		.comm = 1,
 		.comm_exec = 1,
 		.task = 1,
-		.context_switch = 1,
+		.context_switch = o->has_switches,
 		.build_id = o->has_build_ids,
+		.read_format = o->has_lost ? READ_LOST : 0,
+	};
+}
+
+/* Each sample tells how many switches it stands for, which the kernel adapts to the rate. */
+static struct perf_event_attr make_switches_attr(const struct perf_opener *o, size_t ring_bytes)
+{
+	bool has_stack = o->layout.sample_type & PERF_SAMPLE_STACK_USER;
+
+	return (struct perf_event_attr){
+		.size = sizeof(struct perf_event_attr),
+		.type = PERF_TYPE_SOFTWARE,
+		.config = PERF_COUNT_SW_CONTEXT_SWITCHES,
+		.freq = 1,
+		.sample_freq = o->switch_hz,
+		.sample_type = o->layout.sample_type,
+		.sample_id_all = 1,
+		.sample_regs_user = o->layout.sample_type & PERF_SAMPLE_REGS_USER
+					    ? o->layout.processor->mask
+					    : 0,
+		.sample_stack_user = has_stack ? choose_waiting_stack_bytes(o, ring_bytes) : 0,
+		.exclude_callchain_kernel = 1,
+		.exclude_hv = 1,
+		.use_clockid = 1,
+		.clockid = CLOCK_MONOTONIC,
 		.read_format = o->has_lost ? READ_LOST : 0,
 	};
 }
@@ -266,10 +298,12 @@ static int open_event(struct perf_opener *o, const struct perf_event_attr *attr,
 int perf_opener_open(
 	struct perf_opener *o, enum perf_use use, pid_t tid, int cpu, size_t ring_bytes)
 {
-	struct perf_event_attr attr =
-		use == PERF_USE_RING ? make_ring_attr() : make_sampling_attr(o, ring_bytes);
+	struct perf_event_attr attr = use == PERF_USE_RING ? make_ring_attr()
+				      : use == PERF_USE_SWITCHES
+					      ? make_switches_attr(o, ring_bytes)
+					      : make_sampling_attr(o, ring_bytes);
 
-	if (use == PERF_USE_INHERITED) {
+	if (use == PERF_USE_INHERITED || use == PERF_USE_SWITCHES) {
 		attr.inherit = 1;
 		attr.inherit_thread = 1;
 	} else {
@@ -389,7 +423,9 @@ int perf_opener_init(struct perf_opener *o, const struct perf_options *options, 
 		.root = options->root,
 		.rate_hz = options->rate_hz,
 		.stack_bytes = processor ? options->stack_bytes : 0,
+		.has_switches = options->has_switches,
 		.layout.processor = processor,
+		.layout.period_ns = NS_PER_S / options->rate_hz,
 		.has_kernel = true,
 		.has_lost = true,
 		.has_inherit_thread = true,

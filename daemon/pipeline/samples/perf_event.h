@@ -26,6 +26,7 @@ struct perf_options {
 	 * 65024. 0: samples have a chain of return addresses instead.
 	 */
 	unsigned stack_bytes;
+	bool has_switches; /* there are records of when threads got and gave up a processor */
 };
 
 /* Opens events: it holds the options, and the features that this kernel has and permits. */
@@ -33,6 +34,9 @@ struct perf_opener {
 	const char *root;
 	unsigned rate_hz;
 	unsigned stack_bytes;
+	bool has_switches;
+	/* Samples a second of each event PERF_USE_SWITCHES; the caller sets it. */
+	unsigned switch_hz;
 	struct perf_layout layout; /* of the samples */
 	/* of a ring that samples fill by half at most, if it is drained ten times a second; 2^n */
 	size_t ring_bytes;
@@ -53,6 +57,10 @@ int perf_opener_init(struct perf_opener *o, const struct perf_options *options, 
 enum perf_use {
 	PERF_USE_RING, /* it counts nothing, but holds the ring that others write to */
 	PERF_USE_INHERITED, /* it samples a thread and those that the thread starts */
+	/*
+	 * It samples the stacks with which such threads give up the processor. Only if has_kernel.
+	 */
+	PERF_USE_SWITCHES,
 	PERF_USE_THREAD, /* it samples a thread, and has a ring of its own */
 };
 

@@ -218,7 +218,8 @@ static void decode_sample(const struct perf_layout *layout, struct perf_bytes *b
 	take_thread(b, out);
 	take_time(b, out);
 	take_cpu(b, out);
-	sample->period_ns = bytes_take_u64(b);
+	sample->period = bytes_take_u64(b);
+	sample->is_switch = sample->period < layout->period_ns / 2;
 	if (layout->sample_type & PERF_SAMPLE_CALLCHAIN)
 		take_chain(b, &sample->chain);
 	if (layout->sample_type & PERF_SAMPLE_REGS_USER)

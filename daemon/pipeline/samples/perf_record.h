@@ -44,6 +44,11 @@ struct perf_layout {
 	const struct perf_processor *processor; /* borrowed */
 	/* PERF_SAMPLED_ALWAYS, and any of PERF_SAMPLE_CALLCHAIN, _REGS_USER and _STACK_USER */
 	uint64_t sample_type;
+	/*
+	 * Processor time between two samples. A sample whose period is less than half of it is of
+	 * PERF_USE_SWITCHES (perf_event.h): no thread is switched so often. 0: there are none.
+	 */
+	uint64_t period_ns;
 };
 
 /* Fields that samples always have. Other records end with those that tell thread and time. */
@@ -87,7 +92,10 @@ uint64_t perf_registers_get(const struct perf_registers *r, enum perf_register w
 
 struct perf_sample {
 	uint64_t ip;
-	uint64_t period_ns; /* processor time that the sample stands for */
+	/* The thread gives up the processor here; a record of that switch follows. */
+	bool is_switch;
+	/* processor time that the sample stands for; if is_switch, the number of switches */
+	uint64_t period;
 	bool is_in_kernel; /* |ip| is an address of the kernel */
 	/* The three below are empty if the layout does not have them. */
 	struct perf_registers registers;

@@ -32,6 +32,11 @@
  * takes the time of six without, and the memory of 90.
  */
 #define MAX_FDS 10000
+/*
+ * Stacks of waiting threads in a second, together: 8 MB of copies. Above as many threads there are
+ * none.
+ */
+#define SWITCH_SAMPLES_HZ 500
 /* The rings of processors, or of a process's threads, take this much together, or are minimal. */
 #define RINGS_MAX_BYTES ((size_t)128 << 20)
 /* A process is searched for new threads this often at most. */
@@ -66,6 +71,7 @@ struct perf_process {
 	int *fds; /* events that are inherited, of each thread and processor; or else |threads| */
 	size_t n_fds;
 	size_t n_fds_allocated;
+	bool samples_switches; /* threads have two such events for each processor */
 	struct perf_thread **threads;
 	size_t n_threads;
 	size_t n_threads_allocated;
@@ -285,16 +291,16 @@ static void process_close_fds(struct perf_set *s, struct perf_process *p)
 	p->n_fds = p->n_fds_allocated = 0;
 }
 
-/* Opens the event of a thread on a processor; none if that was switched off meanwhile. */
-static int process_open_fd(
-	struct perf_set *s, struct perf_process *p, pid_t tid, const struct perf_cpu *cpu)
+/* Opens an event of a thread on a processor; none if that was switched off meanwhile. */
+static int process_open_fd(struct perf_set *s, struct perf_process *p, enum perf_use use, pid_t tid,
+	const struct perf_cpu *cpu)
 {
 	int r = grow(&p->fds, &p->n_fds_allocated, p->n_fds + 1);
 	int fd;
 
 	if (r)
 		return r;
-	fd = perf_opener_open(&s->opener, PERF_USE_INHERITED, tid, cpu->number, s->cpu_ring_bytes);
+	fd = perf_opener_open(&s->opener, use, tid, cpu->number, s->cpu_ring_bytes);
 	if (fd < 0)
 		return fd == -ENODEV ? 0 : fd;
 	p->fds[p->n_fds++] = fd;
@@ -305,9 +311,13 @@ static int process_open_fds(struct perf_set *s, struct perf_process *p, pid_t ti
 {
 	int r = 0;
 
-	for (size_t i = 0; !r && i < s->n_cpus; i++)
-		if (s->cpus[i].fd >= 0)
-			r = process_open_fd(s, p, tid, &s->cpus[i]);
+	for (size_t i = 0; !r && i < s->n_cpus; i++) {
+		if (s->cpus[i].fd < 0)
+			continue;
+		r = process_open_fd(s, p, PERF_USE_INHERITED, tid, &s->cpus[i]);
+		if (!r && p->samples_switches)
+			r = process_open_fd(s, p, PERF_USE_SWITCHES, tid, &s->cpus[i]);
+	}
 	return r;
 }
 
@@ -499,10 +509,10 @@ static void process_deinit(struct perf_set *s, struct perf_process *p)
 	free(p->threads);
 }
 
-/* Returns true if |n_threads| more threads may have an event for each processor. */
-static bool set_has_room(const struct perf_set *s, size_t n_threads)
+/* Returns true if there may be |n_events| more events for each processor. */
+static bool set_has_room(const struct perf_set *s, size_t n_events)
 {
-	size_t n = (n_threads + !s->cpu_ring_bytes) * s->n_cpus;
+	size_t n = (n_events + !s->cpu_ring_bytes) * s->n_cpus;
 
 	return s->opener.n_fds + n <= MAX_FDS &&
 	       descriptors_are_left((unsigned)n, DESCRIPTORS_OF_CHILDREN);
@@ -513,6 +523,9 @@ static int process_cover(struct perf_set *s, struct perf_process *p, size_t n_th
 {
 	int r = -EMFILE;
 
+	p->samples_switches = s->opener.has_switches && s->opener.has_kernel &&
+			      n_threads <= SWITCH_SAMPLES_HZ && set_has_room(s, 2 * n_threads);
+	s->opener.switch_hz = (unsigned)(SWITCH_SAMPLES_HZ / n_threads);
 	if (s->opener.has_inherit_thread && set_has_room(s, n_threads))
 		r = process_cover_inherited(s, p);
 	if (r == -EMFILE)
@@ -601,6 +614,12 @@ static void drain_follow(struct perf_drain *drain, const struct perf_record *rec
 		drain->thread->tid = record->tid;
 }
 
+/* Such samples are of an event of their own; two of one switch do no harm. */
+static bool record_is_switch_sample(const struct perf_record *record)
+{
+	return record->kind == PERF_KIND_SAMPLE && record->sample.is_switch;
+}
+
 static void drain_take(void *context, const void *bytes, size_t n)
 {
 	struct perf_drain *drain = context;
@@ -616,7 +635,8 @@ static void drain_take(void *context, const void *bytes, size_t n)
 	s->counts.n_throttles += record.kind == PERF_KIND_THROTTLE;
 	if (drain->thread)
 		drain_follow(drain, &record);
-	else if (s->has_repeats && perf_repeats_has(&s->repeats, &record)) {
+	else if (s->has_repeats && !record_is_switch_sample(&record) &&
+		 perf_repeats_has(&s->repeats, &record)) {
 		s->counts.n_repeated++;
 		return;
 	}

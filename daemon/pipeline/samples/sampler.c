@@ -22,6 +22,7 @@
 #include "daemon/pipeline/samples/perf_record.h"
 #include "daemon/pipeline/samples/perf_set.h"
 #include "daemon/pipeline/samples/samples.h"
+#include "daemon/pipeline/samples/thread_states.h"
 #include "daemon/pipeline/samples/unwinder.h"
 #include "daemon/symbols/elf_image.h"
 #include "daemon/symbols/mappings.h"
@@ -32,6 +33,8 @@
 #define DRAIN_MS 100
 #define STACK_BYTES (32u << 10)
 #define COUNT_INTERVAL_NS NS_PER_S
+/* The kernel writes a record at most so long after its time. */
+#define RECORD_DELAY_NS NS_PER_MS
 /* Symbols and unwind tables of all files together. */
 #define MAX_MODULE_BYTES (UINT64_C(64) << 20)
 /* A thread that has not ended by then waits for a file system, and is left behind. */
@@ -60,6 +63,12 @@ struct unnamed {
 	struct module **modules;
 	size_t n_modules_allocated;
 	size_t n_known; /* frames from the first on that have names if they are of a JIT compiler */
+	/* The stack with which |tid| gives up a processor; the record of that follows. */
+	struct {
+		pid_t tid; /* 0: there is none */
+		uint32_t stack;
+		uint32_t n_switches;
+	} waiting;
 };
 
 struct sampling {
@@ -70,6 +79,7 @@ struct sampling {
 	bool has_changed; /* the unwinder does not know the mappings yet */
 	bool is_loaded; /* the mappings were loaded again in this drain */
 	struct unnamed samples; /* under the mutex */
+	struct thread_states *states; /* under the mutex; NULL: they are not wanted */
 };
 
 struct sampler {
@@ -98,18 +108,6 @@ struct sampler {
 };
 
 /* --- storing -------------------------------------------------------------------------------- */
-
-/* Returns the index of a thread in |p|; UINT32_MAX: out of memory. */
-static uint32_t take_thread(struct sampled_process *p, pid_t tid)
-{
-	for (size_t i = p->n_threads; i-- > 0;)
-		if (p->threads[i].tid == tid)
-			return (uint32_t)i;
-	if (grow(&p->threads, &p->n_threads_allocated, p->n_threads + 1))
-		return UINT32_MAX;
-	p->threads[p->n_threads] = (struct sampled_thread){.tid = tid};
-	return (uint32_t)p->n_threads++;
-}
 
 /* Returns the number of a module's mapping in the table, or STACKS_NONE. */
 static uint32_t take_mapping(struct unnamed *s, struct module *module)
@@ -174,10 +172,23 @@ static uint32_t take_stack(struct sampling *p, const struct unwound *unwound, bo
 
 static uint64_t count_bytes(const struct sampled_process *p)
 {
-	return p->n * sizeof *p->v +
+	return p->n * sizeof *p->v + p->n_intervals * sizeof *p->intervals +
 	       p->stacks.n * (sizeof *p->stacks.v + sizeof(struct hash_slot)) +
 	       p->stacks.n_frames * (sizeof *p->stacks.frames + sizeof(struct hash_slot)) +
 	       p->n_threads * sizeof *p->threads;
+}
+
+/* Keeps the stack for the record of the switch, which follows. */
+static int store_waiting(
+	struct sampling *p, const struct perf_record *record, const struct unwound *unwound)
+{
+	struct unnamed *s = &p->samples;
+
+	/* The thread is in the kernel in any case. */
+	s->waiting.stack = take_stack(p, unwound, !unwound->n);
+	s->waiting.tid = record->tid;
+	s->waiting.n_switches = (uint32_t)record->sample.period;
+	return s->waiting.stack == STACKS_NONE ? -ENOMEM : 0;
 }
 
 static int store_sample(
@@ -186,7 +197,7 @@ static int store_sample(
 	struct sampled_process *data = &p->samples.data;
 	struct cpu_sample sample = {
 		.at_ns = record->at_ns,
-		.thread = take_thread(data, record->tid),
+		.thread = sampled_process_take_thread(data, record->tid),
 		.stack = take_stack(p, unwound, record->sample.is_in_kernel),
 		.cpu = record->cpu,
 	};
@@ -277,7 +288,8 @@ static void take_sample(struct sampler *s, struct sampling *p, const struct perf
 	before = count_bytes(&p->samples.data);
 	if (s->used_bytes >= s->config.max_bytes)
 		p->samples.data.n_left_out++;
-	else if (store_sample(p, record, &unwound))
+	else if (record->sample.is_switch ? store_waiting(p, record, &unwound)
+					  : store_sample(p, record, &unwound))
 		s->error = -ENOMEM;
 	s->used_bytes += count_bytes(&p->samples.data) - before;
 	pthread_mutex_unlock(&s->mutex);
@@ -288,13 +300,84 @@ static void name_thread(struct sampler *s, struct sampling *p, pid_t tid, const 
 	uint32_t i;
 
 	pthread_mutex_lock(&s->mutex);
-	i = take_thread(&p->samples.data, tid);
+	i = sampled_process_take_thread(&p->samples.data, tid);
 	if (i == UINT32_MAX)
 		s->error = -ENOMEM;
 	else
 		snprintf(p->samples.data.threads[i].name, sizeof p->samples.data.threads[i].name,
 			"%.15s", name);
 	pthread_mutex_unlock(&s->mutex);
+}
+
+/* --- states of threads ----------------------------------------------------------------------- */
+
+static void add_moment(struct sampler *s, struct sampling *p, const struct perf_record *record,
+	pid_t tid, enum thread_change change)
+{
+	struct thread_moment moment = {
+		.at_ns = record->at_ns,
+		.tid = tid,
+		.cpu = record->cpu,
+		.stack = STACKS_NONE,
+		.n_switches = 1,
+		.change = change,
+	};
+
+	if (!p->states)
+		return;
+	pthread_mutex_lock(&s->mutex);
+	if (change == THREAD_WAS_BLOCKED && p->samples.waiting.tid == tid) {
+		moment.stack = p->samples.waiting.stack;
+		moment.n_switches = p->samples.waiting.n_switches;
+	}
+	if (change == THREAD_WAS_BLOCKED || change == THREAD_WAS_PREEMPTED)
+		p->samples.waiting.tid = 0;
+	if (thread_states_add(p->states, &moment))
+		s->error = -ENOMEM;
+	pthread_mutex_unlock(&s->mutex);
+}
+
+static void take_switch(struct sampler *s, struct sampling *p, const struct perf_record *record)
+{
+	static const enum thread_change changes[] = {
+		[PERF_SWITCH_IN] = THREAD_GOT_CPU,
+		[PERF_SWITCH_OUT] = THREAD_WAS_BLOCKED,
+		[PERF_SWITCH_PREEMPTED] = THREAD_WAS_PREEMPTED,
+	};
+
+	add_moment(s, p, record, record->tid, changes[record->change]);
+}
+
+/* A thread that begins in another process is none of |p|. */
+static void take_task(struct sampler *s, struct sampling *p, const struct perf_record *record)
+{
+	if (record->task.pid == p->pid)
+		add_moment(s, p, record, record->task.tid,
+			record->kind == PERF_KIND_FORK ? THREAD_STARTED : THREAD_ENDED);
+}
+
+/* Makes intervals of the moments before |until_ns|. */
+static void advance_states(struct sampler *s, int64_t until_ns)
+{
+	for (size_t i = 0; i < s->n; i++) {
+		struct sampled_process *to = &s->v[i]->samples.data;
+		uint64_t before;
+		size_t n;
+
+		if (!s->v[i]->states)
+			continue;
+		pthread_mutex_lock(&s->mutex);
+		before = count_bytes(to);
+		n = to->n_intervals;
+		if (thread_states_advance(s->v[i]->states, until_ns, to))
+			s->error = -ENOMEM;
+		if (s->used_bytes >= s->config.max_bytes) {
+			to->n_left_out += to->n_intervals - n;
+			to->n_intervals = n;
+		}
+		s->used_bytes += count_bytes(to) - before;
+		pthread_mutex_unlock(&s->mutex);
+	}
 }
 
 static void take_record(void *context, const struct perf_record *record)
@@ -313,12 +396,18 @@ static void take_record(void *context, const struct perf_record *record)
 		break;
 	case PERF_KIND_COMM:
 		name_thread(s, p, record->tid, record->comm.name);
-		if (record->comm.is_exec)
+		if (record->comm.is_exec) {
 			load_mappings(s, p);
+			add_moment(s, p, record, record->tid, THREAD_EXECUTED);
+		}
 		break;
 	case PERF_KIND_SWITCH:
+		take_switch(s, p, record);
+		break;
 	case PERF_KIND_FORK:
 	case PERF_KIND_EXIT:
+		take_task(s, p, record);
+		break;
 	case PERF_KIND_LOST:
 	case PERF_KIND_THROTTLE:
 	case PERF_KIND_UNTHROTTLE:
@@ -431,6 +520,7 @@ static struct sampling *sampling_free(struct sampling *p)
 	if (p) {
 		unwinder_free(p->unwinder);
 		perf_map_free(p->perf_map);
+		thread_states_free(p->states);
 		sampled_process_deinit(&p->samples.data);
 		free(p->samples.modules);
 		mappings_deinit(&p->mappings);
@@ -460,6 +550,13 @@ static int sampling_new(struct sampler *s, pid_t pid, struct sampling **out)
 	}
 	p->pid = pid;
 	p->samples.data.pid = pid;
+	if (s->config.has_states) {
+		p->states = thread_states_new(s->config.root, pid);
+		if (!p->states || thread_states_begin(p->states, monotonic_ns())) {
+			sampling_free(p);
+			return -ENOMEM;
+		}
+	}
 	load_mappings(s, p);
 	if (unwinder_new(pid, &p->mappings, &p->unwinder, &d) && d.text[0])
 		set_why(s, d.text);
@@ -533,11 +630,14 @@ static void count_losses(struct sampler *s)
 	pthread_mutex_unlock(&s->mutex);
 }
 
-static void drain(struct sampler *s)
+static void drain(struct sampler *s, bool is_last)
 {
+	int64_t begun_ns = monotonic_ns();
+
 	for (size_t i = 0; i < s->n; i++)
 		s->v[i]->is_loaded = false;
 	perf_set_drain(s->events, take_record, s);
+	advance_states(s, is_last ? INT64_MAX : begun_ns - RECORD_DELAY_NS);
 	name_threads(s);
 	for (size_t i = 0; i < s->n; i++)
 		name_jit(s, s->v[i]);
@@ -580,10 +680,10 @@ static void *run_sampler(void *context)
 	while (!is_over(s)) {
 		wait_for_work(s);
 		add_pending(s);
-		drain(s);
+		drain(s, false);
 	}
 	/* The order to end may have come in the middle of a drain. */
-	drain(s);
+	drain(s, true);
 	count_losses(s);
 	pthread_mutex_lock(&s->mutex);
 	s->has_ended = true;
@@ -624,7 +724,11 @@ static struct sampler *sampler_new(const struct sampler_config *config)
 struct sampler *sampler_start(const struct sampler_config *config, pid_t pid, char *why)
 {
 	const struct perf_options options = {
-		.root = config->root, .rate_hz = config->rate_hz, .stack_bytes = STACK_BYTES};
+		.root = config->root,
+		.rate_hz = config->rate_hz,
+		.stack_bytes = STACK_BYTES,
+		.has_switches = config->has_states,
+	};
 	struct sampler *s = sampler_new(config);
 	struct diag d = DIAG_INIT;
 	int r = s ? perf_set_open(&s->events, &options, &d)
@@ -687,10 +791,14 @@ static int name_samples(struct unnamed *s, struct sampled_process *out)
 static int take_unnamed(struct sampler *s, struct unnamed **out)
 {
 	struct unnamed *v = calloc(s->n + 1, sizeof *v);
+	int64_t now_ns = monotonic_ns();
 
 	if (!v)
 		return -ENOMEM;
 	for (size_t i = 0; i < s->n; i++) {
+		if (s->v[i]->states &&
+			thread_states_cut(s->v[i]->states, now_ns, &s->v[i]->samples.data))
+			s->error = -ENOMEM;
 		v[i] = s->v[i]->samples;
 		s->v[i]->samples = (struct unnamed){.data.pid = s->v[i]->pid};
 	}
@@ -699,7 +807,7 @@ static int take_unnamed(struct sampler *s, struct unnamed **out)
 	return 0;
 }
 
-/* Drops samples before |from_ns|. */
+/* Drops what was before |from_ns|. */
 static void drop_old(struct sampled_process *p, int64_t from_ns)
 {
 	size_t n = 0;
@@ -708,6 +816,11 @@ static void drop_old(struct sampled_process *p, int64_t from_ns)
 		if (p->v[i].at_ns >= from_ns)
 			p->v[n++] = p->v[i];
 	p->n = n;
+	n = 0;
+	for (size_t i = 0; i < p->n_intervals; i++)
+		if (p->intervals[i].end_ns >= from_ns)
+			p->intervals[n++] = p->intervals[i];
+	p->n_intervals = n;
 }
 
 void sampler_cut(struct sampler *s, struct samples *out, int64_t from_ns)

@@ -7,6 +7,7 @@
 #ifndef DAEMON_SAMPLER_H
 #define DAEMON_SAMPLER_H
 
+#include <stdbool.h>
 #include <stdint.h>
 #include <sys/types.h>
 
@@ -20,6 +21,7 @@ struct sampler_config {
 	const char *root; /* "", or a test's fake root; borrowed */
 	struct modules *modules; /* borrowed */
 	unsigned rate_hz; /* samples for a second of processor time; 1 to 4999 */
+	bool has_states; /* intervals of threads are wanted, too */
 	uint64_t
 		max_bytes; /* memory for samples and stacks; later ones are left out, and counted */
 };

@@ -8,6 +8,7 @@
 #include <stdlib.h>
 #include <sys/types.h>
 
+#include "base/grow.h"
 #include "trace/model/stacks.h"
 
 /* A moment at which a thread was running. */
@@ -21,6 +22,24 @@ struct cpu_sample {
 struct sampled_thread {
 	pid_t tid;
 	char name[16]; /* the kernel's; the last one of the recording */
+};
+
+enum thread_state {
+	THREAD_RUNNING,
+	THREAD_PREEMPTED, /* it could run, and waited for a processor */
+	THREAD_BLOCKED, /* it waited for something, or waited for a processor after that */
+};
+
+/* A time in which a thread was in one state. */
+struct thread_interval {
+	int64_t start_ns; /* CLOCK_MONOTONIC */
+	int64_t end_ns;
+	uint32_t thread; /* index into the process's threads */
+	uint32_t stack; /* of a blocked thread; STACKS_NONE: unknown */
+	uint32_t n_switches; /* intervals that the stack stands for: those of others are unknown */
+	uint32_t reason; /* index into the stacks' texts: what a blocked thread waits for, or "" */
+	uint32_t cpu; /* of a running thread: number of the processor */
+	enum thread_state state;
 };
 
 /*
@@ -37,7 +56,11 @@ struct sampled_process {
 	size_t n_allocated;
 	struct stacks stacks; /* their frames have names */
 	uint64_t n_cut; /* samples whose outermost frames were beyond the copy of the stack */
-	uint64_t n_left_out; /* samples for which there was no memory */
+	uint64_t n_left_out; /* samples and intervals for which there was no memory */
+	struct thread_interval *intervals; /* those of a thread are in the order of time */
+	size_t n_intervals;
+	size_t n_intervals_allocated;
+	uint64_t n_short; /* waits that are left out, because they were short and too many */
 };
 
 /* All zero is empty. */
@@ -51,10 +74,23 @@ struct samples {
 	int error; /* -ENOMEM: samples are missing */
 };
 
+/* Returns the index of a thread, which is added if it is new; UINT32_MAX: out of memory. */
+static inline uint32_t sampled_process_take_thread(struct sampled_process *p, pid_t tid)
+{
+	for (size_t i = p->n_threads; i-- > 0;)
+		if (p->threads[i].tid == tid)
+			return (uint32_t)i;
+	if (grow(&p->threads, &p->n_threads_allocated, p->n_threads + 1))
+		return UINT32_MAX;
+	p->threads[p->n_threads] = (struct sampled_thread){.tid = tid};
+	return (uint32_t)p->n_threads++;
+}
+
 static inline void sampled_process_deinit(struct sampled_process *p)
 {
 	free(p->threads);
 	free(p->v);
+	free(p->intervals);
 	stacks_deinit(&p->stacks);
 	*p = (struct sampled_process){.pid = p->pid};
 }
