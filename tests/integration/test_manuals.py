@@ -4,6 +4,7 @@
 port 9999 is free and no other program is in the list. Each block is in the table BLOCKS: a block that is new, or no longer there, is a failure."""
 import ctypes
 import fcntl
+import json
 import os
 import re
 import shlex
@@ -269,6 +270,16 @@ def reads_files(place, block):
     place.shell(block)
     made = [path for path in set(place.dir.rglob("*")) - before if path.stat().st_size]
     equal(len(made), 1, f"files that {block} made")
+
+
+def reads_samples(place, block):
+    """Like reads(), after a capture with CPU samples. The block prints lines, or writes them into an .svg."""
+    place.serve()
+    place.shell("proftap capture 9999 1500 -o ptap_sample_hz=4999 --log_dir logs")
+    if not json.loads(place.shell("proftap report --json logs"))["cpu_samples"]["samples"]:
+        raise Skip("no CPU samples here; tests/integration/test_samples.py tests the reasons")
+    printed = place.shell(block) + "".join(path.read_text() for path in place.dir.glob("*.svg"))
+    check(re.search(r"^ *[1-9]\d*\b", printed, re.M), f"{block} found nothing: {printed!r}")
 
 
 def prints(place, block):
@@ -544,10 +555,12 @@ BLOCKS = (
     ("proftap-collector.3", "const struct ptap_collector *ptap_collector_get(uint32_t abi);", declares),
     ("proftap-collector.3", "static int probe", "tests/integration/test_collectors.py the_manuals_example_works"),
     ("proftap-convert.1", "-t chrome", reads_files),
-    ("proftap-convert.1", "flamegraph.pl", reads_files),
+    ("proftap-convert.1", "trace.svg", reads_files),
+    ("proftap-convert.1", "cpu.svg", reads_samples),
+    ("proftap-convert.1", "select(.cpu_ns)", reads_samples),
     ("proftap-convert.1", "-o trace.pprof", reads_files),
     ("proftap-convert.1", "go tool pprof", reads_pprof),
-    ("proftap-convert.1", "jq -r", reads),
+    ("proftap-convert.1", "select(.duration_ns)", reads),
     ("proftap-diff.1", "yesterday", compares),
     ("proftap-diff.1", "--thread", compares),
     ("proftap-diff.1", "p99:decode", compares),

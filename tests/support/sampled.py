@@ -62,14 +62,14 @@ def varint(value):
 
 def message(*fields):
     """Encodes fields (number, value); a value is a number, a text or bytes."""
-    out = b""
+    out = bytearray()
     for number, value in fields:
         if isinstance(value, int):
             out += varint(number << 3) + varint(value)
         else:
             value = value.encode() if isinstance(value, str) else value
             out += varint(number << 3 | 2) + varint(len(value)) + value
-    return out
+    return bytes(out)
 
 
 class Profile:

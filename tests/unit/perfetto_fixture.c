@@ -71,8 +71,9 @@ const unsigned char *perfetto_convert(int level, int n_threads, size_t *n_bytes)
 /* --- packets as text ----------------------------------------------------------------------- */
 
 /* The paths of field numbers whose values are messages. */
-static const char *const messages[] = {"6", "6.1", "11", "11.4", "12", "12.1", "12.2", "12.3", "35",
-	"35.1", "35.18", "45", "59", "59.11", "60", "60.3", "60.4", "60.8", "89", "126", "126.1"};
+static const char *const messages[] = {"6", "6.1", "11", "11.4", "12", "12.1", "12.2", "12.3",
+	"12.5", "12.6", "12.7", "12.16", "12.17", "12.19", "35", "35.1", "35.18", "45", "59",
+	"59.11", "59.12", "59.12.1", "60", "60.3", "60.4", "60.8", "66", "89", "126", "126.1"};
 
 static bool is_message(const char *path)
 {

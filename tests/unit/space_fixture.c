@@ -5,6 +5,10 @@
 #include <check.h>
 #include <string.h>
 
+#include "base/chunks.h"
+#include "trace/model/stacks.h"
+#include "trace/xspace/stack_profile.h"
+
 struct space *space;
 struct plane *plane;
 struct line *line;
@@ -77,4 +81,35 @@ void add_asyncs(void)
 	add("request", 4000, 1000, int_stats("unfinished", 1, "_a"));
 	line = plane_add_line(plane, (1 << 30) + 1, "request", 0);
 	add("request", 100, 5000, int_stats("id", 2, "_a"));
+}
+
+void add_samples(void)
+{
+	struct plane *samples = space_add_plane(space, 2, PLANE_HOST PLANE_SAMPLES_SUFFIX);
+	struct chunks bytes = CHUNKS_INIT;
+	struct chunk_reader reader;
+	struct stacks stacks = {.n = 0};
+	uint32_t file = stacks_add_mapping(&stacks, "/bin/train", "0123");
+	uint32_t outer = stacks_take_frame(&stacks, file, 64);
+	uint32_t inner = stacks_take_frame(&stacks, STACKS_NONE, 1);
+	struct stack_use use = {
+		stacks_take(&stacks, stacks_take(&stacks, STACKS_NONE, outer), inner), 1};
+	uint8_t copy[1024];
+	size_t n;
+
+	ck_assert_int_eq(stacks_name(&stacks, outer, "main", "main"), 0);
+	ck_assert_int_eq(stacks_name(&stacks, inner, "work", "work"), 0);
+	stack_profile_encode(&stacks, &use, 1, &bytes);
+	chunk_reader_init(&reader, &bytes);
+	n = chunk_reader_read(&reader, copy, sizeof copy);
+	ck_assert(chunk_reader_is_at_end(&reader));
+	chunk_reader_deinit(&reader);
+	plane_set_int(samples, "process_id", 7);
+	plane_set_int(samples, "ptap_sample_period_ns", 10);
+	plane_set_bytes(samples, PLANE_STACKS, copy, n);
+	stacks_deinit(&stacks);
+	plane = samples;
+	line = plane_add_line(samples, 42, "main", 0);
+	add("work", 15, 0, int_stats("stack", 0, "cpu"));
+	add("work", 25, 40, int_stats("stack", 0, "cpu"));
 }

@@ -30,4 +30,10 @@ void add_rivals(void);
 /* Adds two lines of async spans, requests, beside a thread with both ends of a flow. */
 void add_asyncs(void);
 
+/*
+ * Adds a plane of process 7 with two samples of the thread main, 42: it ran at 15, and waited from
+ * 25 to 65. The stack is main() of /bin/train, which called work(), which has no file.
+ */
+void add_samples(void);
+
 #endif

@@ -11,7 +11,6 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "base/chunks.h"
 #include "base/diag.h"
 #include "client/view/conversion.h"
 #include "tests/unit/failing.h"
@@ -23,40 +22,10 @@
 #include "trace/read/archive_join.h"
 #include "trace/read/grouping.h"
 #include "trace/read/selection.h"
-#include "trace/xspace/stack_profile.h"
 
 static char directory[] = "/tmp/proftap-nomem.XXXXXX";
 static struct selection selection;
 static struct grouping grouping = GROUPING_INIT;
-
-/* Adds a plane with a sample of the running thread 42, and one of its waiting. */
-static void add_samples(void)
-{
-	struct plane *samples = space_add_plane(space, 2, PLANE_HOST PLANE_SAMPLES_SUFFIX);
-	struct chunks bytes = CHUNKS_INIT;
-	struct chunk_reader reader;
-	struct stacks stacks = {.n = 0};
-	uint32_t file = stacks_add_mapping(&stacks, "/bin/train", "0123");
-	uint32_t frame = stacks_take_frame(&stacks, file, 64);
-	struct stack_use use = {stacks_take(&stacks, STACKS_NONE, frame), 1};
-	uint8_t copy[1024];
-	size_t n;
-
-	ck_assert_int_eq(stacks_name(&stacks, frame, "work", "work"), 0);
-	stack_profile_encode(&stacks, &use, 1, &bytes);
-	chunk_reader_init(&reader, &bytes);
-	n = chunk_reader_read(&reader, copy, sizeof copy);
-	ck_assert(chunk_reader_is_at_end(&reader));
-	chunk_reader_deinit(&reader);
-	plane_set_int(samples, "process_id", 7);
-	plane_set_int(samples, "ptap_sample_period_ns", 10);
-	plane_set_bytes(samples, PLANE_STACKS, copy, n);
-	stacks_deinit(&stacks);
-	plane = samples;
-	line = plane_add_line(samples, 42, "main", 0);
-	add("work", 15, 0, int_stats("stack", 0, "cpu"));
-	add("work", 25, 40, int_stats("stack", 0, "cpu"));
-}
 
 /* Adds spans that nest and overlap, steps, arguments, counters, flows, async spans, kernels, samples. */
 static void fill_space(void)

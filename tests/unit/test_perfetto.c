@@ -395,6 +395,25 @@ START_TEST(counters_have_tracks_and_units)
 END_TEST
 
 /* Our own encoder leaves such samples out, but others might not. */
+/* The second sample is one of waiting, for which there is no packet. */
+START_TEST(samples_refer_to_stacks_that_their_sequence_defines)
+{
+	plane_set_int(plane, "process_id", 7);
+	add("outer", 0, 100, 0);
+	add_samples();
+	convert();
+	ck_assert_str_eq(perfetto_find("59{12{"), "10:2 13:1 87:1 59{12{1{4:1 1:10}}}\n");
+	ck_assert_str_eq(perfetto_find("66{"),
+		"8:15 10:2 12{5{1:4 2:\"main\"} 16{1:1 2:\"\001#\"} 17{1:1 2:\"/bin/train\"} "
+		"19{1:1 2:1 7:1} 6{1:1 2:4 3:1 4:64} 5{1:5 2:\"work\"} 6{1:2 2:5 4:1} "
+		"7{1:2 2:1 2:2}} 66{1:1 2:7 3:42 4:2 5:2}\n");
+	ck_assert_uint_eq(result.n_items, 2);
+	ck_assert_uint_eq(result.n_losses, 1);
+	ck_assert_str_eq(result.losses[0].what, "samples of waiting");
+	ck_assert_uint_eq(result.losses[0].n, 1);
+}
+END_TEST
+
 START_TEST(samples_without_a_number_are_counted)
 {
 	static const char odd[] =
@@ -572,6 +591,7 @@ static const struct unit_test args_tests[] = {
 static const struct unit_test counters_tests[] = {
 	UNIT_TEST(counters_have_tracks_and_units),
 	UNIT_TEST(samples_without_a_number_are_counted),
+	UNIT_TEST(samples_refer_to_stacks_that_their_sequence_defines),
 	UNIT_LOOP(unit_is_the_last_word, sizeof units / sizeof *units),
 	{NULL},
 };
