@@ -12,6 +12,7 @@
 #include "client/command/command.h"
 #include "client/process/exit.h"
 #include "client/view/conversion.h"
+#include "client/view/inlines.h"
 #include "client/view/open_view.h"
 #include "trace/codec/codec.h"
 #include "trace/read/selection.h"
@@ -133,6 +134,7 @@ struct convert_settings {
 	struct trace_conversion conversion;
 	struct view_settings view;
 	bool splits_devices;
+	bool has_inlines;
 };
 
 static const char *const splits[] = {"device"};
@@ -172,6 +174,9 @@ static const struct argument_option options[] = {
 		"print one JSON object on standard output instead of text"},
 	{"split", 0, ARGUMENT_CALL, 0, 0, 0, set_split, "device",
 		"write a file for the programs and one for each device; FILE is a directory then"},
+	{"inlines", 0, ARGUMENT_FLAG, AT(has_inlines), 0, 0, NULL, NULL,
+		"add inlined functions and lines of the source to samples, from the debug "
+		"information on this machine"},
 	OPEN_VIEW_OPTIONS(struct convert_settings, view),
 	OPEN_VIEW_GROUP_OPTIONS(struct convert_settings, view),
 };
@@ -196,6 +201,8 @@ static int convert_traces(struct convert_settings *s, char **places, size_t n, s
 	if (s->splits_devices)
 		s->view.selection.device = SELECTION_HOSTS;
 	r = open_view(places, n, &s->view, &view, &path, d);
+	if (r == 0 && s->has_inlines)
+		r = inlines_add(view, d);
 	if (r == 0 && s->splits_devices)
 		return device_files_write(&s->conversion, view, &s->view.selection, path, d);
 	return r ? r : conversion_run(&s->conversion, view, path, d);

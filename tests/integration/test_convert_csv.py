@@ -16,7 +16,7 @@ from reports import make_training
 from sampled import MS, PERIOD_NS, SAMPLES, SPANS, STEP, make_trace
 
 COLUMNS = ["type", "host", "process", "pid", "thread", "tid", "device", "name", "start_ns", "duration_ns", "step",
-           "flow_in", "flow_out", "args", "cpu_ns", "cpu", "span", "stack"]
+           "flow_in", "flow_out", "args", "weight_ns", "cpu", "span", "stack"]
 DETAILS = "regs:32 static_shared:16 dynamic_shared:1024 grid:4,2,1 block:256,1,1 occ_pct:75"
 csv.field_size_limit(1 << 30)
 
@@ -79,7 +79,7 @@ def samples_have_columns_of_their_own(t):
     for row, sample in zip(found, SAMPLES, strict=True):
         is_cpu = sample.kind == "cpu"
         equal((row["name"], row["stack"]), (sample.functions[-1], ";".join(sample.functions)), "functions")
-        equal((row["cpu_ns"], row["duration_ns"]), (str(PERIOD_NS), "") if is_cpu else ("", str(sample.weight_ns)), "weights")
+        equal((row["weight_ns"], row["duration_ns"]), (str(PERIOD_NS), "") if is_cpu else 2 * (str(sample.weight_ns),), "weights")
         equal(row["cpu"], str(sample.at_ns // MS % 4) if is_cpu else "", "the processor")
         equal((row["pid"], row["thread"], row["args"]), (str(sample.pid), sample.thread, ""), "the place")
 

@@ -8,6 +8,7 @@ from conversions import capture_requests, make_bad_names, make_space
 from fixture import check, contains, equal, run, schema, test
 from processes import PROFTAP
 from reports import add_event, make_training
+from sampled import write_process
 
 
 def diff(*words, code=0):
@@ -410,6 +411,67 @@ def a_recorder_is_compared_since_all_threads_are_complete(t):
     contains(text, "; --whole covers all of the time\n", "the remedy")
     contains(diff(other, path, "--whole").stdout, "some threads are incomplete: their numbers are too low\n", "with --whole")
     equal(diff(path, path).stdout.count("   all threads are complete from "), 2, "sentences of both")
+
+
+def sample_often(path, counts, in_turn=True):
+    """Writes a trace with that number of samples of each function that main() calls: all of them spread over the recording,
+    or all of the first function before the next one."""
+    places = [((i + 0.5) / n if in_turn else 0, name) for name, n in counts.items() for i in range(n)]
+    names = [name for _, name in sorted(places, key=lambda place: place[0])]
+    return write_process(path, {"main": [(10_000_000 * i, 0, ("main", name)) for i, name in enumerate(names)]})
+
+
+def compare_functions(a, b):
+    said = json.loads(diff(a, b, "--json").stdout)["cpu_samples"]
+    return said, {f["name"]: f for f in said["functions"]}
+
+
+@test
+def functions_are_compared_by_their_shares(t):
+    a = sample_often(t.dir / "a.xplane.pb", {"grow": 100, "shrink": 300, "keep": 400})
+    b = sample_often(t.dir / "b.xplane.pb", {"grow": 300, "shrink": 100, "keep": 404, "new": 1})
+    said, functions = compare_functions(a, b)
+    equal((said["a"], said["b"], said["same"]), (800, 805, 1), "numbers of samples, and main(), which is in all of them")
+    equal(list(functions), ["shrink", "grow", "keep", "new"], "functions, the largest changes first")
+    grow = functions["grow"]["self"]
+    equal((grow["samples_a"], grow["samples_b"], grow["a"], grow["verdict"]), (100, 300, 0.125, "sure"), "grow")
+    check(abs(grow["change"] - (300 / 805 * 8 - 1)) < 1e-9 and 0 <= grow["p"] < 1e-6, f"grow: {grow}")
+    equal((functions["shrink"]["self"]["verdict"], functions["keep"]["self"]["verdict"], functions["new"]["self"]["verdict"],
+           functions["new"]["self"]["change"]), ("sure", "chance", "too few", None), "verdicts")
+    text = diff(a, b).stdout
+    contains(text, "\nfunctions, by shares of the CPU samples\n", "the title")
+    contains(text, "   12.5 %   37.3 % +198.1 %*   12.5 %   37.3 % +198.1 %*  grow\n", "the row of grow")
+    equal([line for line in diff(a, b, "--top", "1").stdout.splitlines() if "more function" in line],
+          ["  … and 3 more functions; --top 4 shows all"], "the limit")
+
+
+@test
+def functions_that_run_in_turn_for_long_may_differ_by_chance(t):
+    a = sample_often(t.dir / "a.xplane.pb", {"first": 350, "second": 450}, in_turn=False)
+    b = sample_often(t.dir / "b.xplane.pb", {"first": 450, "second": 350}, in_turn=False)
+    _, functions = compare_functions(a, b)
+    equal([f["self"]["verdict"] for f in functions.values()], ["chance", "chance"], "verdicts of few long phases")
+    a, b = (sample_often(t.dir / f"mixed_{n}.xplane.pb", {"first": n, "second": 800 - n}) for n in (350, 450))
+    _, functions = compare_functions(a, b)
+    equal([f["self"]["verdict"] for f in functions.values()], ["sure", "sure"], "verdicts of functions that take turns")
+
+
+@test
+def functions_of_a_trace_with_itself_are_the_same(t):
+    a = sample_often(t.dir / "a.xplane.pb", {"f": 20, "g": 30})
+    said, functions = compare_functions(a, a)
+    equal((functions, said["same"]), ({}, 3), "functions")
+    contains(diff(a, a).stdout, "\nno difference: 0 names\n", "the text")
+
+
+@test
+def functions_of_one_trace_are_not_compared(t):
+    a = sample_often(t.dir / "a.xplane.pb", {"f": 20})
+    b = write_process(t.dir / "b.xplane.pb", {"main": [(0, 10**9, ("main", "read"))]})
+    equal(compare_functions(a, b)[1], {}, "functions of a trace without CPU samples: waiting is none")
+    contains(diff(a, b).stdout, "\nonly A has CPU samples: functions are not compared\n", "the text")
+    contains(diff(b, a).stdout, "\nonly B has CPU samples: functions are not compared\n", "the other way round")
+    check("CPU samples: " not in diff(b, b).stdout, "two traces without CPU samples")
 
 
 run()

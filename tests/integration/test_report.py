@@ -13,6 +13,7 @@ from fake_server import space
 from fixture import check, contains, equal, run, schema, test
 from processes import PROFTAP, TOP_SRC
 from reports import add_event, add_stat, make_training
+from sampled import write_process
 from terminal import run_on_terminal
 
 GOLDEN = TOP_SRC / "tests" / "golden"
@@ -383,6 +384,55 @@ def wrong_words_are_reported(t):
         error = report(*words, code=2)
         check(error.startswith(sentence), f"{words}: expected {sentence!r}, got {error!r}")
         check(error.endswith("\ntry: proftap report --help\n"), f"{words}: {error!r}")
+
+
+def make_decoding(t):
+    """Spans of 100 ms: decode runs for 60 ms and waits for 30 ms; an inner decode is the same time; idle() never ran."""
+    ms = 1_000_000
+    ran = [(i * 10 * ms, 0, ("main", "decode_file", "inflate")) for i in range(5)] + [(55 * ms, 0, ("main", "memcpy"))]
+    waited = [(60 * ms, 20 * ms, ("main", "decode_file", "read")), (85 * ms, 10 * ms, ("main", "lock"))]
+    after = [(110 * ms, 40 * ms, ("main", "poll"))]
+    return write_process(t.dir / "a.xplane.pb", {"main": ran + waited + after},
+                        {"main": [("decode", 0, 100 * ms), ("decode", 10 * ms, 20 * ms), ("rest", 200 * ms, ms)],
+                         "never": [("decode", 0, 50 * ms)]})
+
+
+@test
+def functions_of_spans_are_shares_of_their_time(t):
+    text = report(make_decoding(t))
+    contains(text, "    total      cpu  blocked  samples  span: functions\n"
+             "   150 ms  60.0 ms  30.0 ms        6  decode: 33 % inflate, 13 % blocked in read, "
+             "7 % memcpy, 7 % blocked in lock\n", "spans")
+    contains(text, "\nfunctions in which threads waited\n     self     self    total    waits  function\n"
+             "  40.0 ms   57.1 %   57.1 %        1  poll\n", "waiting")
+    contains(text, "     0 ns    0.0 %   28.6 %        0  decode_file\n", "a function that called one that waits")
+
+
+@test
+def waiting_is_no_processor_time(t):
+    said = json.loads(report(make_decoding(t), "--json"))
+    cpu, waiting = said["cpu_samples"], said["waiting"]
+    equal((cpu["samples"], said["totals"]["cpu_samples"]), (6, 6), "CPU samples")
+    equal({f["name"]: (f["self_samples"], f["total_samples"]) for f in cpu["functions"]},
+          {"inflate": (5, 5), "memcpy": (1, 1), "decode_file": (0, 5), "main": (0, 6)}, "functions that ran")
+    equal((waiting["waits"], waiting["total_ns"]), (3, 70_000_000), "waits")
+    equal(waiting["functions"][1], {"name": "read", "waits": 1, "self_ns": 20_000_000, "total_ns": 20_000_000}, "read")
+    span, = cpu["spans"]
+    equal((span["name"], span["total_ns"], span["samples"], span["waiting"]["total_ns"]), ("decode", 150_000_000, 6, 30_000_000), "decode")
+    equal(span["waiting"]["functions"][0], {"name": "read", "waits": 1, "self_ns": 20_000_000}, "functions in which decode waited")
+
+
+@test
+def waits_are_cut_to_the_selected_time(t):
+    said = json.loads(report(make_decoding(t), "--json", "--from", "70", "--to", "120"))
+    equal({f["name"]: f["self_ns"] for f in said["waiting"]["functions"] if f["self_ns"]},
+          {"read": 10_000_000, "lock": 10_000_000, "poll": 10_000_000}, "waiting functions")
+
+
+@test
+def shares_of_short_spans_are_at_most_the_whole(t):
+    path = write_process(t.dir / "a.xplane.pb", {"main": [(100, 0, ("f",)), (200, 0, ("g",))]}, {"main": [("short", 0, 1000)]})
+    contains(report(path), "short: 50 % f, 50 % g\n", "spans")
 
 
 run()

@@ -155,6 +155,19 @@ def make_trace(threads=None):
     return message(*planes, (4, "gpu7"))
 
 
+def write_process(path, samples, spans=None):
+    """Writes a trace of one process, 4242, and returns the path. |samples| are {thread: [(at_ns, ns of waiting or 0, functions)]},
+    |spans| are {thread: [(name, start_ns, duration_ns)]}."""
+    tids = {thread: tid for tid, thread in enumerate(sorted({*samples, *(spans or {})}), 4242)}
+    host = Plane("/host:CPU", {"process_id": 4242, "ptap_process_name": "train"})
+    for thread, rows in (spans or {}).items():
+        host.add_line(tids[thread], thread, [(*row, {}) for row in rows])
+    rows = [(tids[thread], thread, [("waiting" if ns else "cpu", at_ns, ns, functions) for at_ns, ns, functions in own])
+            for thread, own in samples.items()]
+    path.write_bytes(message((1, host.encode()), make_samples(4242, "/host:CPU samples", rows), (4, "gpu7")))
+    return path
+
+
 # --- samples of each format ------------------------------------------------------------------------------------------
 
 
@@ -162,7 +175,7 @@ def from_ndjson(data):
     for row in map(json.loads, data.splitlines()):
         if row["type"] in ("sample", "waiting"):
             kind = "cpu" if row["type"] == "sample" else "waiting"
-            yield Sample(row["pid"], row["thread"], kind, row["start_ns"], row["cpu_ns" if kind == "cpu" else "duration_ns"],
+            yield Sample(row["pid"], row["thread"], kind, row["start_ns"], row["weight_ns"],
                          tuple(row["stack"]))
 
 
@@ -171,12 +184,12 @@ def from_csv(data):
         if row["type"] in ("sample", "waiting"):
             kind = "cpu" if row["type"] == "sample" else "waiting"
             yield Sample(int(row["pid"]), row["thread"], kind, int(row["start_ns"]),
-                         int(row["cpu_ns" if kind == "cpu" else "duration_ns"]), tuple(row["stack"].split(";")))
+                         int(row["weight_ns"]), tuple(row["stack"].split(";")))
 
 
 def from_sqlite(path):
     db = sqlite3.connect(path)
-    for kind, columns in (("cpu", "samples s"), ("waiting", "(SELECT *, start_ns AS at_ns, duration_ns AS weight_ns FROM waits) s")):
+    for kind, columns in (("cpu", "samples s"), ("waiting", "(SELECT *, start_ns AS at_ns FROM waits) s")):
         for *row, stack in db.execute(f"""SELECT p.pid, t.name, '{kind}', at_ns, weight_ns, stack FROM {columns}
                 JOIN threads t ON t.id = thread_id JOIN processes p ON p.id = t.process_id"""):
             yield Sample(*row, tuple(stack.split(";")))

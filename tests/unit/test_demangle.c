@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Tests the names of C++ kernels, and names that are not mangled. */
-#include "daemon/symbols/demangle.h"
+#include "trace/model/demangle.h"
 
 #include <check.h>
 #include <stdio.h>

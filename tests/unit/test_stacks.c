@@ -61,6 +61,48 @@ START_TEST(frames_of_two_files_differ)
 }
 END_TEST
 
+START_TEST(inlined_frames_come_behind_their_own)
+{
+	uint32_t second;
+	uint32_t first = make_two(&second);
+	uint32_t decode = table.v[table.v[first].callers].frame;
+	uint32_t outer = stacks_add_inlined(&table, decode);
+	uint32_t inner = stacks_add_inlined(&table, outer);
+	uint32_t taken = stacks_take_with_inlined(&table, first);
+	static const char *const expected[] = {"inflate", "get_bit", "get_byte", "decode", "main"};
+
+	ck_assert_int_eq(stacks_name(&table, outer, "get_byte", "get_byte"), 0);
+	ck_assert_int_eq(stacks_name(&table, inner, "get_bit", "get_bit"), 0);
+	ck_assert_int_eq(stacks_set_place(&table, inner, "bits.h", 12), 0);
+	for (size_t i = 0; i < sizeof expected / sizeof expected[0]; i++) {
+		ck_assert_str_eq(stacks_get_function(&table, taken), expected[i]);
+		taken = table.v[taken].callers;
+	}
+	ck_assert_uint_eq(taken, STACKS_NONE);
+	ck_assert_uint_eq(
+		stacks_take_with_inlined(&table, second), stacks_take_with_inlined(&table, second));
+	ck_assert_uint_eq(table.frames[inner].address, table.frames[decode].address);
+}
+END_TEST
+
+/* A recursion is as deep as a stack may be; the innermost frames are kept. */
+START_TEST(a_stack_with_inlined_frames_is_cut_at_its_outer_end)
+{
+	uint32_t frame = stacks_take_frame(&table, STACKS_NONE, 1);
+	uint32_t inlined = stacks_add_inlined(&table, frame);
+	uint32_t stack = STACKS_NONE;
+	size_t n = 0;
+
+	for (int i = 0; i < STACKS_MAX_DEPTH; i++)
+		stack = stacks_take(&table, stack, frame);
+	stack = stacks_take_with_inlined(&table, stack);
+	ck_assert_uint_eq(table.v[stack].frame, inlined);
+	for (; stack != STACKS_NONE; stack = table.v[stack].callers)
+		n++;
+	ck_assert_uint_eq(n, STACKS_MAX_DEPTH);
+}
+END_TEST
+
 /* --- bytes -------------------------------------------------------------------------------- */
 
 struct bytes {
@@ -175,6 +217,8 @@ END_TEST
 static const struct unit_test tests[] = {
 	UNIT_TEST(equal_frames_and_stacks_have_one_number),
 	UNIT_TEST(frames_of_two_files_differ),
+	UNIT_TEST(inlined_frames_come_behind_their_own),
+	UNIT_TEST(a_stack_with_inlined_frames_is_cut_at_its_outer_end),
 	UNIT_TEST(decoding_gives_the_stacks_that_were_encoded),
 	UNIT_TEST(bytes_that_are_cut_are_refused),
 	UNIT_TEST(a_location_without_a_function_is_refused),

@@ -119,7 +119,7 @@ static int put_sample(void *csv, const struct thread_sample *sample)
 	put_head(w, sample->item);
 	put_number(w, sample->step_num, sample->has_step);
 	sink_text(w->sink, ",,,"); /* no flows and no arguments */
-	put_number(w, sample->weight_ns, !sample->is_waiting);
+	put_number(w, sample->weight_ns, true);
 	put_number(w, cpu, cpu >= 0);
 	put_text(w, has_span ? names_get(&w->view->names, sample->span) : "");
 	put_stack(w, sample->item->stack);
@@ -150,7 +150,7 @@ static int write_csv(const struct view *v, const struct codec_options *options, 
 
 	(void)options;
 	sink_text(s, "type,host,process,pid,thread,tid,device,name,start_ns,duration_ns,step,"
-		     "flow_in,flow_out,args,cpu_ns,cpu,span,stack\r\n");
+		     "flow_in,flow_out,args,weight_ns,cpu,span,stack\r\n");
 	for (size_t i = 0; i < v->n_tracks && r == 0; i++) {
 		w.track = &v->tracks[i];
 		r = cursor_read(v, w.track, put_item, &w, d);

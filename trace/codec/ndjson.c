@@ -126,8 +126,7 @@ static int put_sample(void *ndjson, const struct thread_sample *sample)
 	int64_t cpu = thread_sample_find_cpu(sample->item);
 
 	put_head(w, sample->item);
-	if (!sample->is_waiting)
-		put_number(s, "cpu_ns", sample->weight_ns);
+	put_number(s, "weight_ns", sample->weight_ns);
 	if (cpu >= 0)
 		put_number(s, "cpu", cpu);
 	if (sample->span != NAMES_NONE)

@@ -312,8 +312,11 @@ static void put_sampled_stack(
 	uint8_t message[MESSAGE_BYTES];
 	uint8_t *at = message;
 
+	/* A location has the lines of all functions that were inlined there. */
 	for (uint32_t i = s->stack; i != STACKS_NONE; i = stacks->v[i].callers)
-		at = pb_put_uint(at, 1, pprof_location_of_frame(p->view, stacks->v[i].frame));
+		if (!stacks->frames[stacks->v[i].frame].is_inlined)
+			at = pb_put_uint(
+				at, 1, pprof_location_of_frame(p->view, stacks->v[i].frame));
 	at = pb_put_uint(pb_put_uint(at, 2, 0), 2, 0);
 	at = pb_put_uint(at, 2, s->n);
 	at = pb_put_uint(at, 2, (uint64_t)s->cpu_ns);
@@ -398,23 +401,48 @@ static void put_stack_mapping(struct pprof *p, size_t i)
 	put_message(p, PROFILE_MAPPING, message, pb_put_uint(at, 7, 1));
 }
 
-static void put_frame(struct pprof *p, uint32_t i)
+#define LINE_BYTES (6 * PB_VARINT_MAX_BYTES)
+
+/* Appends the Line of the frame, and before it those of the functions that were inlined there. */
+static uint8_t *put_lines(const struct pprof *p, uint8_t *at, uint32_t i, size_t n_left)
 {
 	const struct stack_frame *f = &p->view->stacks.frames[i];
-	uint64_t id = pprof_location_of_frame(p->view, i);
-	uint8_t message[10 * PB_VARINT_MAX_BYTES];
-	uint8_t *at = pb_put_uint(message, 1, id);
 	uint8_t *length;
+	uint8_t *end;
+
+	if (f->inlined != STACKS_NONE && n_left > 1)
+		at = put_lines(p, at, f->inlined, n_left - 1);
+	length = pb_put_varint(at, PB_TAG(4, PB_LEN));
+	end = pb_put_uint(length + 1, 1, pprof_location_of_frame(p->view, i));
+	if (f->line)
+		end = pb_put_uint(end, 2, f->line);
+	return pb_put_length_before(length, end);
+}
+
+static void put_frame_location(struct pprof *p, uint32_t i)
+{
+	const struct stack_frame *f = &p->view->stacks.frames[i];
+	uint8_t message[STACKS_MAX_INLINED * LINE_BYTES + LINE_BYTES];
+	uint8_t *at = pb_put_uint(message, 1, pprof_location_of_frame(p->view, i));
 
 	if (f->mapping != STACKS_NONE)
 		at = pb_put_uint(at, 2, (uint64_t)MAPPING_ID + 1 + f->mapping);
 	at = pb_put_uint(at, 3, f->address);
-	length = pb_put_varint(at, PB_TAG(4, PB_LEN));
-	at = pb_put_length_before(length, pb_put_uint(length + 1, 1, id));
-	put_message(p, PROFILE_LOCATION, message, at);
-	at = pb_put_uint(message, 1, id);
+	put_message(p, PROFILE_LOCATION, message, put_lines(p, at, i, STACKS_MAX_INLINED));
+}
+
+/* Each frame has a function of its own; a location has those of the frames inlined there, too. */
+static void put_frame(struct pprof *p, uint32_t i)
+{
+	const struct stack_frame *f = &p->view->stacks.frames[i];
+	uint8_t message[LINE_BYTES];
+	uint8_t *at = pb_put_uint(message, 1, pprof_location_of_frame(p->view, i));
+
+	if (!f->is_inlined)
+		put_frame_location(p, i);
 	at = pb_put_uint(at, 2, pprof_text_of_stacks(p->view, f->function));
 	at = pb_put_uint(at, 3, pprof_text_of_stacks(p->view, f->raw_function));
+	at = pb_put_uint(at, 4, pprof_text_of_stacks(p->view, f->file));
 	put_message(p, PROFILE_FUNCTION, message, at);
 }
 

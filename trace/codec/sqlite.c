@@ -311,8 +311,11 @@ static int put_thread_sample(void *database, const struct thread_sample *sample)
 	sqlite_row_int(&b->rows, sample->is_waiting ? ++b->n_waits : ++b->n_cpu_samples);
 	sqlite_row_int(&b->rows, (int64_t)b->track);
 	sqlite_row_int(&b->rows, sample->item->start_ns);
+	if (sample->is_waiting)
+		sqlite_row_int(&b->rows, sample->item->duration_ns);
 	sqlite_row_int(&b->rows, sample->weight_ns);
 	sqlite_row_text(&b->rows, stack);
+	sqlite_row_known(&b->rows, sample->item->stack, STACKS_NONE);
 	sqlite_row_end(&b->rows);
 	b->result->n_items++;
 	return b->rows.error;
@@ -330,6 +333,48 @@ static int put_samples(struct database *b, size_t i, struct diag *d)
 	if (row == samples)
 		put_thread(&b->rows, samples, b->track);
 	return thread_samples_read(b->view, samples, put_thread_sample, b, d);
+}
+
+static void put_stacks(struct database *b)
+{
+	const struct stacks *s = &b->view->stacks;
+
+	for (size_t i = 0; i < s->n; i++) {
+		sqlite_row_begin(&b->rows, TABLE_STACKS);
+		sqlite_row_int(&b->rows, (int64_t)i);
+		sqlite_row_known(&b->rows, s->v[i].callers, STACKS_NONE);
+		sqlite_row_int(&b->rows, s->v[i].frame);
+		sqlite_row_end(&b->rows);
+	}
+}
+
+/* Writes NULL if the text is empty. */
+static void put_known_text(struct sqlite_rows *r, const char *text)
+{
+	if (text[0])
+		sqlite_row_text(r, text);
+	else
+		sqlite_row_null(r);
+}
+
+static void put_frame(struct sqlite_rows *r, const struct stacks *s, size_t i)
+{
+	static const struct stack_mapping no_file = {NAMES_NONE, NAMES_NONE};
+	const struct stack_frame *f = &s->frames[i];
+	const struct stack_mapping *m =
+		f->mapping == STACKS_NONE ? &no_file : &s->mappings[f->mapping];
+
+	sqlite_row_begin(r, TABLE_FRAMES);
+	sqlite_row_int(r, (int64_t)i);
+	sqlite_row_text(r, names_get(&s->texts, f->function));
+	sqlite_row_text(r, names_get(&s->texts, f->raw_function));
+	put_known_text(r, names_get(&s->texts, f->file));
+	sqlite_row_known(r, f->line, 0);
+	sqlite_row_int(r, f->is_inlined);
+	put_known_text(r, names_get(&s->texts, m->path));
+	put_known_text(r, names_get(&s->texts, m->build_id));
+	sqlite_row_int(r, (int64_t)f->address);
+	sqlite_row_end(r);
 }
 
 /* --- states of threads --------------------------------------------------------------------- */
@@ -412,6 +457,9 @@ static int fill_database(struct database *b, struct diag *d)
 		r = put_samples(b, i, d);
 	for (size_t i = 0; i < b->view->n_states && r == 0; i++)
 		r = put_states(b, &b->view->states[i], d);
+	put_stacks(b);
+	for (size_t i = 0; i < b->view->stacks.n_frames; i++)
+		put_frame(&b->rows, &b->view->stacks, i);
 	sqlite_put_names(&b->rows, TABLE_KEYS, &b->keys);
 	return r ? r : sqlite_rows_finish(&b->rows);
 }

@@ -65,9 +65,18 @@ static const char sqlite_schema_tables[] =
 	"	name_id INTEGER NOT NULL REFERENCES names, at_ns INTEGER NOT NULL,"
 	"	key_id INTEGER REFERENCES keys, value);"
 	"CREATE TABLE samples(id INTEGER PRIMARY KEY, thread_id INTEGER NOT NULL REFERENCES threads,"
-	"	at_ns INTEGER NOT NULL, weight_ns INTEGER NOT NULL, stack TEXT NOT NULL);"
+	"	at_ns INTEGER NOT NULL, weight_ns INTEGER NOT NULL, stack TEXT NOT NULL,"
+	"	stack_id INTEGER REFERENCES stacks);"
 	"CREATE TABLE waits(id INTEGER PRIMARY KEY, thread_id INTEGER NOT NULL REFERENCES threads,"
-	"	start_ns INTEGER NOT NULL, duration_ns INTEGER NOT NULL, stack TEXT NOT NULL);"
+	"	start_ns INTEGER NOT NULL, duration_ns INTEGER NOT NULL,"
+	"	weight_ns INTEGER NOT NULL, stack TEXT NOT NULL,"
+	"	stack_id INTEGER REFERENCES stacks);"
+	"CREATE TABLE stacks(id INTEGER PRIMARY KEY, caller_id INTEGER REFERENCES stacks,"
+	"	frame_id INTEGER NOT NULL REFERENCES frames);"
+	"CREATE TABLE frames(id INTEGER PRIMARY KEY, function TEXT NOT NULL,"
+	"	raw_function TEXT NOT NULL,"
+	"	file TEXT, line INTEGER, is_inlined INTEGER NOT NULL, module TEXT, build_id TEXT,"
+	"	address INTEGER NOT NULL);"
 	"CREATE TABLE states(id INTEGER PRIMARY KEY, thread_id INTEGER NOT NULL REFERENCES threads,"
 	"	start_ns INTEGER NOT NULL, duration_ns INTEGER NOT NULL, state TEXT NOT NULL,"
 	"	cpu INTEGER, reason TEXT);"
@@ -108,8 +117,10 @@ static const char *const inserts[N_TABLES] = {
 	[TABLE_STEPS] = "INSERT INTO steps VALUES(?,?)",
 	[TABLE_FLOWS] = "INSERT INTO flows VALUES(?,?,?)",
 	[TABLE_COUNTERS] = "INSERT INTO counters VALUES(?,?,?,?,?,?)",
-	[TABLE_SAMPLES] = "INSERT INTO samples VALUES(?,?,?,?,?)",
-	[TABLE_WAITS] = "INSERT INTO waits VALUES(?,?,?,?,?)",
+	[TABLE_SAMPLES] = "INSERT INTO samples VALUES(?,?,?,?,?,?)",
+	[TABLE_WAITS] = "INSERT INTO waits VALUES(?,?,?,?,?,?,?)",
+	[TABLE_STACKS] = "INSERT INTO stacks VALUES(?,?,?)",
+	[TABLE_FRAMES] = "INSERT INTO frames VALUES(?,?,?,?,?,?,?,?,?)",
 	[TABLE_STATES] = "INSERT INTO states VALUES(?,?,?,?,?,?,?)",
 	[TABLE_LOSS] = "INSERT INTO loss VALUES(?,?,?)",
 	[TABLE_WARNINGS] = "INSERT INTO warnings VALUES(?,?,?)",

@@ -69,7 +69,9 @@ uint32_t stacks_take_frame(struct stacks *s, uint32_t mapping, uint64_t address)
 	s->frames[s->n_frames] = (struct stack_frame){.address = address,
 		.mapping = mapping,
 		.function = no_name,
-		.raw_function = no_name};
+		.raw_function = no_name,
+		.file = no_name,
+		.inlined = STACKS_NONE};
 	return (uint32_t)s->n_frames++;
 }
 
@@ -114,9 +116,75 @@ int stacks_name(struct stacks *s, uint32_t frame, const char *function, const ch
 	return 0;
 }
 
+int stacks_set_place(struct stacks *s, uint32_t frame, const char *file, uint32_t line)
+{
+	uint32_t text = add_text(s, file);
+
+	if (text == NAMES_NONE)
+		return -ENOMEM;
+	s->frames[frame].file = text;
+	s->frames[frame].line = line;
+	return 0;
+}
+
+uint32_t stacks_add_inlined(struct stacks *s, uint32_t frame)
+{
+	uint32_t no_name = add_text(s, "");
+
+	if (no_name == NAMES_NONE || s->n_frames >= STACKS_NONE ||
+		grow(&s->frames, &s->n_frames_allocated, s->n_frames + 1))
+		return STACKS_NONE;
+	s->frames[s->n_frames] = (struct stack_frame){
+		.address = s->frames[frame].address,
+		.mapping = s->frames[frame].mapping,
+		.function = no_name,
+		.raw_function = no_name,
+		.file = no_name,
+		.inlined = STACKS_NONE,
+		.is_inlined = true,
+	};
+	s->frames[frame].inlined = (uint32_t)s->n_frames;
+	return (uint32_t)s->n_frames++;
+}
+
+/*
+ * Appends |frame| and those inlined there to |out|, the innermost first, as far as there is room.
+ * Returns the new number of frames.
+ */
+static size_t list_inlined(
+	const struct stacks *s, uint32_t frame, uint32_t out[STACKS_MAX_DEPTH], size_t n)
+{
+	if (s->frames[frame].inlined != STACKS_NONE)
+		n = list_inlined(s, s->frames[frame].inlined, out, n);
+	if (n < STACKS_MAX_DEPTH)
+		out[n++] = frame;
+	return n;
+}
+
+uint32_t stacks_take_with_inlined(struct stacks *s, uint32_t stack)
+{
+	uint32_t frames[STACKS_MAX_DEPTH];
+	uint32_t taken = STACKS_NONE;
+	size_t n = 0;
+
+	for (; stack != STACKS_NONE && n < STACKS_MAX_DEPTH; stack = s->v[stack].callers)
+		n = list_inlined(s, s->v[stack].frame, frames, n);
+	while (n > 0) {
+		taken = stacks_take(s, taken, frames[--n]);
+		if (taken == STACKS_NONE)
+			break;
+	}
+	return taken;
+}
+
+uint32_t stacks_get_text(const struct stacks *s, uint32_t stack)
+{
+	return s->frames[s->v[stack].frame].function;
+}
+
 const char *stacks_get_function(const struct stacks *s, uint32_t stack)
 {
-	return names_get(&s->texts, s->frames[s->v[stack].frame].function);
+	return names_get(&s->texts, stacks_get_text(s, stack));
 }
 
 size_t stacks_get_path(const struct stacks *s, uint32_t stack, uint32_t path[STACKS_MAX_DEPTH])

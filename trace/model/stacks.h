@@ -9,6 +9,7 @@
 #ifndef TRACE_STACKS_H
 #define TRACE_STACKS_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -18,6 +19,8 @@
 #define STACKS_NONE UINT32_MAX /* out of memory; or there is none */
 #define STACKS_MAX_DEPTH \
 	1024 /* frames of a stack; who adds stacks leaves out the outermost others */
+
+#define STACKS_MAX_INLINED 64 /* frames at one place, with the one that was not inlined */
 
 /* A file whose code ran. Texts are indices into the table's texts. */
 struct stack_mapping {
@@ -31,6 +34,12 @@ struct stack_frame {
 	/* These texts are "" until stacks_name(). */
 	uint32_t function; /* for people */
 	uint32_t raw_function; /* as in the file's table of symbols */
+	/* The place in the source, where debug information was read. */
+	uint32_t file; /* ""; or its path */
+	uint32_t line; /* 0: unknown */
+	/* The frame of the function that was inlined at this place; STACKS_NONE: none was */
+	uint32_t inlined;
+	bool is_inlined; /* it is |inlined| of another frame, with the same mapping and address */
 };
 
 struct stack {
@@ -67,7 +76,23 @@ uint32_t stacks_take(struct stacks *s, uint32_t callers, uint32_t frame);
 /* Sets both names of a frame. 0 or -ENOMEM. */
 int stacks_name(struct stacks *s, uint32_t frame, const char *function, const char *raw_function);
 
-/* Returns the name for people of the innermost frame. Borrowed from |s|. */
+/* Sets the place in the source. 0 or -ENOMEM. */
+int stacks_set_place(struct stacks *s, uint32_t frame, const char *file, uint32_t line);
+/*
+ * Adds the frame of a function that was inlined at the place of |frame|, which has none yet. There
+ * may be STACKS_MAX_INLINED at one place.
+ * Returns its number, or STACKS_NONE when memory ran out.
+ */
+uint32_t stacks_add_inlined(struct stacks *s, uint32_t frame);
+/*
+ * Finds or adds the stack that has, behind each frame of |stack|, the frames that were inlined
+ * there. Returns its number, or STACKS_NONE when memory ran out.
+ */
+uint32_t stacks_take_with_inlined(struct stacks *s, uint32_t stack);
+
+/* Returns the text that is the name for people of the innermost frame. */
+uint32_t stacks_get_text(const struct stacks *s, uint32_t stack);
+/* The same as a text. Borrowed from |s|. */
 const char *stacks_get_function(const struct stacks *s, uint32_t stack);
 /*
  * Fills in the stacks from the one of the outermost frame to |stack|, which may be STACKS_NONE.

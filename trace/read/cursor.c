@@ -428,6 +428,9 @@ static void item_set_stack(
 		else if (stat->key == key_switches)
 			item->n_waits = stat->value.u64;
 	}
+	if (item->stack != STACKS_NONE && c->view->function_names)
+		item->name =
+			c->view->function_names[stacks_get_text(&c->view->stacks, item->stack)];
 }
 
 /* --- arguments ----------------------------------------------------------------------------- */

@@ -88,6 +88,12 @@ static inline bool item_is_whole(const struct item *item)
 	return !item->is_unfinished && !item->is_started_before;
 }
 
+/* True if it is a sample of a thread that waited. */
+static inline bool item_is_waiting(const struct item *item)
+{
+	return item->kind == ITEM_CPU_SAMPLE && item->duration_ns > 0;
+}
+
 /* Finds an argument; NULL: there is none. Borrowed from |item|. */
 const struct item_arg *item_find_arg(const struct item *item, const char *key);
 

@@ -36,10 +36,16 @@ static int read_next(struct enclosing_spans *o)
 int enclosing_spans_begin(struct enclosing_spans *o, const struct view *view,
 	const struct view_track *samples, struct diag *d)
 {
-	const struct view_track *thread = view_find_sampled_thread(view, samples);
+	*o = (struct enclosing_spans){.n = 0};
+	return enclosing_spans_begin_on(o, view, view_find_sampled_thread(view, samples), d);
+}
+
+int enclosing_spans_begin_on(struct enclosing_spans *o, const struct view *view,
+	const struct view_track *thread, struct diag *d)
+{
 	int r;
 
-	*o = (struct enclosing_spans){.n = 0};
+	*o = (struct enclosing_spans){.opened = o->opened, .context = o->context};
 	if (!thread)
 		return 0;
 	r = cursor_open(&o->cursor, view, thread, d);
@@ -70,12 +76,15 @@ int enclosing_spans_move(struct enclosing_spans *o, int64_t at_ns)
 		if (grow(&o->v, &o->n_allocated, o->n + 1))
 			return -ENOMEM;
 		o->v[o->n++] = (struct enclosing_span){
+			.start_ns = o->next.start_ns,
 			.end_ns = add_saturated(o->next.start_ns, o->next.duration_ns),
 			.name = o->next.name,
 			.is_step = o->next.is_step,
 			.step_num = o->next.step_num,
 		};
-		r = read_next(o);
+		r = o->opened ? o->opened(o->context, o) : 0;
+		if (!r)
+			r = read_next(o);
 	}
 	close_until(o, at_ns);
 	return r;

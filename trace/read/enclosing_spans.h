@@ -17,6 +17,7 @@ struct view;
 struct view_track;
 
 struct enclosing_span {
+	int64_t start_ns;
 	int64_t end_ns;
 	uint32_t name; /* index into the view's names */
 	bool is_step;
@@ -31,6 +32,12 @@ struct enclosing_spans {
 	bool has_cursor; /* the thread has a track with spans */
 	bool has_next;
 	struct item next; /* the first span that was not open yet */
+	/*
+	 * NULL, or called when a span was opened, which is then the last of |v|. 0 or a negative
+	 * errno
+	 */
+	int (*opened)(void *context, const struct enclosing_spans *o);
+	void *context;
 };
 
 /* Returns the track with the spans of a thread with CPU samples; NULL: it has none. */
@@ -43,6 +50,12 @@ const struct view_track *view_find_sampled_thread(
  */
 int enclosing_spans_begin(struct enclosing_spans *o, const struct view *view,
 	const struct view_track *samples, struct diag *d);
+/*
+ * Like enclosing_spans_begin(), for a thread's track of spans. NULL: the thread has no spans. Keeps
+ * |opened| and |context|, which the caller has set.
+ */
+int enclosing_spans_begin_on(struct enclosing_spans *o, const struct view *view,
+	const struct view_track *thread, struct diag *d);
 /* Goes on to |at_ns|, which is not before that of the last call. 0 or a negative errno. */
 int enclosing_spans_move(struct enclosing_spans *o, int64_t at_ns);
 void enclosing_spans_end(struct enclosing_spans *o);

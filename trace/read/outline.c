@@ -33,7 +33,6 @@ struct outline_reading {
 	size_t n_seen_allocated;
 	bool has_seen_unknown; /* the same for all names that are not in the file */
 	uint64_t n_of_kind[OUTLINE_KINDS]; /* events of the line that is being read */
-	uint64_t n_cpu_samples; /* of that line; the others are waits */
 };
 
 /* --- events -------------------------------------------------------------------------------- */
@@ -108,7 +107,7 @@ static void outline_take_event(const struct archive_plane *plane, const struct a
 	if (line->is_counters)
 		count_sample(reading, plane, event);
 	else if (plane_name_is_samples(plane->name))
-		reading->n_cpu_samples += !event->duration_ns;
+		reading->outline->totals.n_cpu_samples += !event->duration_ns;
 	else if (!plane_name_is_states(plane->name))
 		count_event(reading, event, marks);
 }
@@ -123,14 +122,11 @@ static void outline_end_line(
 	o->n_events += line->n_events;
 	if (line->end_ns > o->length.last_ns)
 		o->length.last_ns = line->end_ns;
-	if (plane_name_is_samples(plane->name)) {
-		o->totals.n_cpu_samples += reading->n_cpu_samples;
-		reading->n_cpu_samples = 0;
-	} else if (plane_name_is_states(plane->name)) {
+	if (plane_name_is_states(plane->name)) {
 		return;
 	} else if (line->is_async) {
 		o->totals.n_asyncs += line->n_events;
-	} else if (!line->is_counters) {
+	} else if (!line->is_counters && !plane_name_is_samples(plane->name)) {
 		o->totals.n_threads++;
 		o->totals.n_spans += n_spans;
 		o->totals.n_device_spans += plane_name_is_device(plane->name) ? n_spans : 0;

@@ -364,6 +364,7 @@ struct view *view_free(struct view *v)
 		free(v->profiles[i].numbers);
 	free(v->profiles);
 	stacks_deinit(&v->stacks);
+	free(v->function_names);
 	free_archives(v->archives, v->n_archives);
 	free(v->archives);
 	names_deinit(&v->names);

@@ -153,6 +153,11 @@ struct view {
 	size_t n_states;
 	size_t n_states_allocated;
 	struct stacks stacks; /* the stacks of all samples; items refer to them by number */
+	/*
+	 * By text of |stacks|: the name of samples in that function, if inlined functions were
+	 * added; else NULL, and the samples have names of their own
+	 */
+	uint32_t *function_names;
 	struct view_profile *profiles;
 	size_t n_profiles;
 	size_t n_profiles_allocated;
@@ -176,6 +181,11 @@ struct view {
 int view_open(struct archive **archives, size_t n_archives, const struct view_options *options,
 	struct view **out, struct diag *d);
 struct view *view_free(struct view *v); /* NULL ok; returns NULL */
+/*
+ * Adds the frames of inlined functions, which were added to the view's frames, to all stacks of
+ * samples. 0 or -ENOMEM.
+ */
+int view_add_inlined_frames(struct view *v);
 /* Adds a note. 0 or -ENOMEM. */
 int view_note(struct view *v, const char *format, ...) __attribute__((format(printf, 2, 3)));
 static inline void view_freep(struct view **v)

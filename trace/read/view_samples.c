@@ -67,3 +67,30 @@ uint32_t view_find_stack(const struct view *v, const struct archive_plane *plane
 							 : STACKS_NONE;
 	return STACKS_NONE;
 }
+
+/* Finds the name in the view of samples with the stack. 0 or -ENOMEM. */
+static int name_samples(struct view *v, uint32_t stack)
+{
+	const char *function = stacks_get_function(&v->stacks, stack);
+	uint32_t name = names_intern(&v->names, function, strlen(function));
+
+	v->function_names[stacks_get_text(&v->stacks, stack)] = name;
+	return name == NAMES_NONE ? -ENOMEM : 0;
+}
+
+int view_add_inlined_frames(struct view *v)
+{
+	v->function_names = calloc((size_t)v->stacks.texts.n_texts + 1, sizeof *v->function_names);
+	if (!v->function_names)
+		return -ENOMEM;
+	for (size_t i = 0; i < v->n_profiles; i++) {
+		struct view_profile *p = &v->profiles[i];
+
+		for (size_t k = 0; k < p->n; k++) {
+			p->numbers[k] = stacks_take_with_inlined(&v->stacks, p->numbers[k]);
+			if (p->numbers[k] == STACKS_NONE || name_samples(v, p->numbers[k]))
+				return -ENOMEM;
+		}
+	}
+	return 0;
+}

@@ -132,7 +132,7 @@ static int diff_reserve_rows(struct diff *diff, const struct digest *a, const st
 
 /* --- measuring ----------------------------------------------------------------------------- */
 
-static double find_change(double a, double b)
+double diff_find_change(double a, double b)
 {
 	if (a == b)
 		return 0;
@@ -197,7 +197,7 @@ static void diff_measure(const struct diff *diff, struct diff_row *row)
 
 		m->a = row_get_metric(row->a, a, metric);
 		m->b = row_get_metric(row->b, b, metric);
-		m->change = find_change(m->a / per_a, m->b / per_b);
+		m->change = diff_find_change(m->a / per_a, m->b / per_b);
 		m->p = -1;
 		m->p_corrected = -1;
 		m->verdict = DIFF_TOO_FEW;
@@ -491,6 +491,10 @@ int diff_make(struct digest *a, struct digest *b, const char *per, struct diff *
 
 	*out = (struct diff){.v = NULL};
 	r = diff_find(a, b, per, out, d);
+	if (r == 0)
+		r = diff_functions_make(&out->pace, &out->functions, d);
+	a->totals.n_cpu_samples = out->functions.n_samples[0];
+	b->totals.n_cpu_samples = out->functions.n_samples[1];
 	if (r && !(d && d->text[0]))
 		return diag_set(d, r, "no comparison: %s", errno_words(r));
 	return r;
@@ -499,6 +503,7 @@ int diff_make(struct digest *a, struct digest *b, const char *per, struct diff *
 void diff_deinit(struct diff *diff)
 {
 	free(diff->v);
+	diff_functions_deinit(&diff->functions);
 	pace_deinit(&diff->pace);
 	*diff = (struct diff){.v = NULL};
 }

@@ -3,7 +3,8 @@
  * Compares two traces: steps, and spans, kernels and async spans by name, each in nine metrics.
  * Each metric has a test of its own (stretches.h), so that a change of the tail does not hide
  * behind an unchanged median. P-values are corrected for the number of tests (Holm): if the traces
- * do not differ, at most one comparison in a hundred has a wrong test.
+ * do not differ, at most one comparison in a hundred has a wrong test. Functions with CPU samples
+ * are compared by their shares of the samples, and corrected for the number of their own tests.
  */
 #ifndef TRACE_REPORT_DIFF_H
 #define TRACE_REPORT_DIFF_H
@@ -139,6 +140,29 @@ struct diff_row {
 	unsigned int failed; /* bit mask of the metrics that failed in diff_judge() */
 };
 
+/* A function with CPU samples. */
+struct diff_function {
+	const char *name; /* borrowed from one of the views */
+	uint64_t n_self[2]; /* samples of each trace in which it was innermost */
+	uint64_t n_total[2]; /* samples whose stack has it */
+	/* The values are shares of the trace's samples. */
+	struct diff_measure self;
+	struct diff_measure total;
+};
+
+/* All zero is empty. */
+struct diff_functions {
+	uint64_t n_samples[2]; /* if one is 0, nothing is compared */
+	/*
+	 * Functions that differ: changes beyond chance first, then by the differences of shares.
+	 * Behind them |n_same| functions that do not
+	 */
+	struct diff_function *v;
+	size_t n;
+	size_t n_same;
+	size_t n_tests;
+};
+
 struct diff {
 	/* Rows that differ: steps first, then by weight; behind them |n_same| rows that do not */
 	struct diff_row *v;
@@ -150,6 +174,7 @@ struct diff {
 	uint64_t lost[2]; /* lost events of each trace; 0 if they are at most DIFF_LOST_SHARE */
 	uint64_t lost_asyncs[2]; /* further lost async spans, because too many were open */
 	struct pace pace;
+	struct diff_functions functions;
 };
 
 /*

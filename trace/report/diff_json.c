@@ -113,6 +113,41 @@ static void put_rows(struct json *j, const char *key, const struct diff *diff, b
 	json_end_list(j);
 }
 
+static void put_shares(
+	struct json *j, const char *key, const struct diff_measure *m, const uint64_t samples[2])
+{
+	json_begin_object(j, key);
+	json_uint(j, "samples_a", samples[0]);
+	json_uint(j, "samples_b", samples[1]);
+	json_double(j, "a", m->a);
+	json_double(j, "b", m->b);
+	json_double(j, "change", m->change);
+	put_p(j, "p", m->p_corrected);
+	json_text(j, "verdict", verdicts[m->verdict]);
+	json_end_object(j);
+}
+
+/* Writes "cpu_samples", an object. */
+static void put_functions(
+	struct json *j, const struct diff_functions *f, const struct diff_options *o)
+{
+	json_begin_object(j, "cpu_samples");
+	json_uint(j, "a", f->n_samples[0]);
+	json_uint(j, "b", f->n_samples[1]);
+	json_begin_list(j, "functions");
+	for (size_t i = 0; i < f->n && (!o->n_top || i < o->n_top); i++) {
+		json_begin_object(j, NULL);
+		json_text(j, "name", f->v[i].name);
+		put_shares(j, "self", &f->v[i].self, f->v[i].n_self);
+		put_shares(j, "total", &f->v[i].total, f->v[i].n_total);
+		json_end_object(j);
+	}
+	json_end_list(j);
+	json_uint(j, "same", f->n_same);
+	json_uint(j, "tests", f->n_tests);
+	json_end_object(j);
+}
+
 static void put_unit(struct json *j, const struct pace *pace)
 {
 	json_begin_object(j, "per");
@@ -182,6 +217,7 @@ int diff_write_json(const struct diff *diff, const struct digest *a, const struc
 	json_uint(&j, "same", diff->n_same);
 	json_uint(&j, "tests", diff->n_tests);
 	put_judgements(&j, diff, options->judgements);
+	put_functions(&j, &diff->functions, options);
 	json_end(&j);
 	return output_finish(out);
 }

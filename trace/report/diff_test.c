@@ -205,11 +205,7 @@ static double find_p_of_total(struct diff_row *row)
 	return n_tests ? fmin(1, p * n_tests) : -1;
 }
 
-/*
- * A few wide stretches estimate the variance badly. Their test counts only if its variance is much
- * larger than that of the narrow stretches.
- */
-static void measure_set_test(struct diff_measure *m, struct stretches_test test)
+void diff_measure_set_test(struct diff_measure *m, struct stretches_test test)
 {
 	if (m->p >= 0 && test.variance <= MUCH_LARGER * m->variance)
 		return;
@@ -217,6 +213,12 @@ static void measure_set_test(struct diff_measure *m, struct stretches_test test)
 		m->variance = test.variance;
 	m->p = fmax(m->p, test.p);
 	m->direction = test.direction;
+}
+
+void diff_measure_check_direction(struct diff_measure *m)
+{
+	if (m->p >= 0 && m->direction * m->change <= 0)
+		m->p = 1;
 }
 
 /* Tests durations and the rate. */
@@ -234,16 +236,18 @@ static void diff_test_times(const struct diff *diff, struct diff_row *row, struc
 	 */
 	if (row->a->n_whole < ROW_P999_FEWEST || row->b->n_whole < ROW_P999_FEWEST)
 		n_quantiles--;
-	measure_set_test(&m[DIFF_MAX], stretches_test_max(a, b));
+	diff_measure_set_test(&m[DIFF_MAX], stretches_test_max(a, b));
 	do {
-		measure_set_test(&m[DIFF_MEAN], stretches_test_mean(a, b));
+		diff_measure_set_test(&m[DIFF_MEAN], stretches_test_mean(a, b));
 		for (int i = 0; i < n_quantiles; i++)
-			measure_set_test(&m[DIFF_P50 + i], stretches_test_above(a, b, (size_t)i));
+			diff_measure_set_test(
+				&m[DIFF_P50 + i], stretches_test_above(a, b, (size_t)i));
 	} while (stretches_widen_both(a, b));
 	a = &t->begun[0];
 	b = &t->begun[1];
 	do
-		measure_set_test(&m[DIFF_RATE], stretches_test_count(a, b, length_a, length_b));
+		diff_measure_set_test(
+			&m[DIFF_RATE], stretches_test_count(a, b, length_a, length_b));
 	while (stretches_widen_both(a, b));
 }
 
@@ -257,8 +261,8 @@ static void diff_test_sums(const struct diff *diff, struct diff_row *row, struct
 	struct diff_measure *m = row->measures;
 
 	do {
-		measure_set_test(&m[DIFF_COUNT], stretches_test_count(a, b, units_a, units_b));
-		measure_set_test(&m[DIFF_TOTAL], stretches_test_total(a, b, units_a, units_b));
+		diff_measure_set_test(&m[DIFF_COUNT], stretches_test_count(a, b, units_a, units_b));
+		diff_measure_set_test(&m[DIFF_TOTAL], stretches_test_total(a, b, units_a, units_b));
 	} while (stretches_widen_both(a, b));
 	m[DIFF_TOTAL].p = find_p_of_total(row);
 }
@@ -267,16 +271,9 @@ void diff_test(struct diff_testing *t, size_t place, struct diff_row *row)
 {
 	diff_test_times(t->diff, row, &t->v[place]);
 	diff_test_sums(t->diff, row, &t->v[place]);
-	/*
-	 * A test of ranks can point in the other direction than the reported quantile. Then the
-	 * change is not sure.
-	 */
-	for (int i = 0; i < DIFF_METRICS; i++) {
-		struct diff_measure *m = &row->measures[i];
-
-		if (m->p >= 0 && m->direction * m->change <= 0)
-			m->p = 1;
-	}
+	/* A test of ranks can point in the other direction than the reported quantile. */
+	for (int i = 0; i < DIFF_METRICS; i++)
+		diff_measure_check_direction(&row->measures[i]);
 }
 
 /* --- p-values ------------------------------------------------------------------------------ */

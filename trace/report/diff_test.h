@@ -6,9 +6,14 @@
 #include <stdbool.h>
 #include <stddef.h>
 
+#include "trace/report/stretches.h"
+
 struct diag;
 struct diff;
+struct diff_functions;
+struct diff_measure;
 struct diff_row;
+struct pace;
 struct tested;
 
 struct diff_testing {
@@ -31,6 +36,19 @@ void diff_testing_deinit(struct diff_testing *t);
  */
 void diff_test(struct diff_testing *t, size_t place, struct diff_row *row);
 
+/*
+ * Takes the result of a test with longer stretches than those of the tests before it. A few wide
+ * stretches estimate the variance badly. Their test counts only if its variance is much larger than
+ * that of the narrow stretches.
+ */
+void diff_measure_set_test(struct diff_measure *m, struct stretches_test test);
+/* Returns (b - a) / a: 0 if both are equal, and infinite if only a is 0. */
+double diff_find_change(double a, double b);
+/*
+ * A test can point in the other direction than the reported change. Then the change is not sure.
+ */
+void diff_measure_check_direction(struct diff_measure *m);
+
 struct diff_p_value {
 	double p;
 	double *corrected;
@@ -41,5 +59,12 @@ struct diff_p_value {
  * next one by one less, and so on; no corrected p is below the one before it.
  */
 void diff_correct_p_values(struct diff_p_value *v, size_t n);
+
+/*
+ * Compares the functions of the digests' CPU samples (diff_functions.c). The digests are those of
+ * the sides of |pace|. 0, or a negative errno with |d|; call diff_functions_deinit() in any case.
+ */
+int diff_functions_make(const struct pace *pace, struct diff_functions *out, struct diag *d);
+void diff_functions_deinit(struct diff_functions *f);
 
 #endif

@@ -286,6 +286,51 @@ static void put_single_head(struct writing *w, const char *title)
 	page_end_row(&w->page, "name", NULL);
 }
 
+/* --- functions ----------------------------------------------------------------------------- */
+
+static void put_function_head(struct writing *w)
+{
+	static const char *const heads[] = {
+		"self A", "self B", "change ", "total A", "total B", "change "};
+
+	page_put_title(&w->page, "functions, by shares of the CPU samples");
+	for (size_t i = 0; i < sizeof heads / sizeof heads[0]; i++) {
+		page_put(&w->page, i % 3 == 2 ? " " : "");
+		page_put_head(&w->page, heads[i]);
+	}
+	page_end_row(&w->page, "function", NULL);
+}
+
+static void put_shares(struct page *p, const struct diff_measure *m)
+{
+	page_put_share(p, m->a);
+	page_put_share(p, m->b);
+	put_change(p, m);
+}
+
+/* Writes the functions, or that only one trace has CPU samples. */
+static void put_functions(struct writing *w)
+{
+	const struct diff_functions *f = &w->diff->functions;
+	size_t n_most = w->options->n_top ? w->options->n_top : TOP;
+
+	if (!f->n_samples[0] != !f->n_samples[1])
+		fprintf(w->page.out, "\nonly %c has CPU samples: functions are not compared\n",
+			f->n_samples[0] ? 'A' : 'B');
+	if (!f->n)
+		return;
+	put_function_head(w);
+	for (size_t i = 0; i < f->n && i < n_most; i++) {
+		put_shares(&w->page, &f->v[i].self);
+		put_shares(&w->page, &f->v[i].total);
+		page_end_row(&w->page, f->v[i].name, NULL);
+	}
+	if (f->n > n_most)
+		fprintf(w->page.out, "  … and %zu more function%s; --top %zu shows all\n",
+			f->n - n_most, f->n - n_most == 1 ? "" : "s", f->n);
+	w->has_marks = true;
+}
+
 /* --- the report ---------------------------------------------------------------------------- */
 
 static void put_losses(struct writing *w, int side)
@@ -351,8 +396,14 @@ static void put_unit(struct writing *w)
 static void put_legend(struct writing *w)
 {
 	page_end_line(&w->page);
-	page_put_part(&w->page, "* beyond chance (p < 0.01, corrected for %s tests)",
-		quantity_count(w->diff->n_tests).text);
+	if (w->diff->functions.n_tests)
+		page_put_part(&w->page,
+			"* beyond chance (p < 0.01, corrected for %s tests, and %s of functions)",
+			quantity_count(w->diff->n_tests).text,
+			quantity_count(w->diff->functions.n_tests).text);
+	else
+		page_put_part(&w->page, "* beyond chance (p < 0.01, corrected for %s tests)",
+			quantity_count(w->diff->n_tests).text);
 	page_put_part(&w->page, "~ may be chance");
 	page_put_part(&w->page, "? too few spans");
 	if (w->has_losses)
@@ -366,12 +417,10 @@ static void put_end(struct writing *w)
 
 	if (w->has_marks)
 		put_legend(w);
-	if (!w->diff->n)
-		fputs("\nno difference", w->page.out);
+	if (!w->diff->n && !w->diff->functions.n)
+		fprintf(w->page.out, "\nno difference: %zu name%s\n", n, n == 1 ? "" : "s");
 	else if (n)
-		fputs("\nthe same", w->page.out);
-	if (n || !w->diff->n)
-		fprintf(w->page.out, ": %zu name%s\n", n, n == 1 ? "" : "s");
+		fprintf(w->page.out, "\nthe same: %zu name%s\n", n, n == 1 ? "" : "s");
 }
 
 int diff_write_text(const struct diff *diff, const struct digest *a, const struct digest *b,
@@ -388,6 +437,7 @@ int diff_write_text(const struct diff *diff, const struct digest *a, const struc
 		put_rows(&w, is_of_group, i, titles[i], put_head, put_row);
 	put_rows(&w, has_verdict, DIFF_APPEARED, "only in B", put_single_head, put_single);
 	put_rows(&w, has_verdict, DIFF_VANISHED, "only in A", put_single_head, put_single);
+	put_functions(&w);
 	put_end(&w);
 	page_deinit(&w.page);
 	return output_finish(out);

@@ -116,36 +116,54 @@ static void report_json_put_launches(struct report_json *w, const struct launche
 	json_end_list(&w->j);
 }
 
-/* Writes "functions". */
-static void put_functions(struct report_json *w, const struct functions *f)
+static const char *get_function(const struct report_json *w, const struct function_row *row)
 {
-	const struct names *texts = &w->digest->view->stacks.texts;
+	return names_get(&w->digest->view->stacks.texts, row->function);
+}
 
+/* Writes "functions" of CPU samples; without totals if |has_totals| is false. */
+static void put_functions(struct report_json *w, const struct function_list *ran, bool has_totals)
+{
 	json_begin_list(&w->j, "functions");
-	for (size_t i = 0; i < report_json_count_shown(w, f->n); i++) {
+	for (size_t i = 0; i < report_json_count_shown(w, ran->n); i++) {
 		json_begin_object(&w->j, NULL);
-		json_text(&w->j, "name", names_get(texts, f->v[i].function));
-		json_uint(&w->j, "self_samples", f->v[i].n_self);
-		json_uint(&w->j, "total_samples", f->v[i].n_total);
+		json_text(&w->j, "name", get_function(w, &ran->v[i]));
+		json_uint(&w->j, "self_samples", ran->v[i].n_self);
+		if (has_totals)
+			json_uint(&w->j, "total_samples", ran->v[i].n_total);
 		json_end_object(&w->j);
 	}
 	json_end_list(&w->j);
+}
+
+/* Writes "waiting", an object. */
+static void put_waiting(struct report_json *w, const struct function_list *waited, bool has_totals)
+{
+	json_begin_object(&w->j, "waiting");
+	json_uint(&w->j, "waits", waited->n_samples);
+	json_int(&w->j, "total_ns", waited->ns);
+	json_begin_list(&w->j, "functions");
+	for (size_t i = 0; i < report_json_count_shown(w, waited->n); i++) {
+		json_begin_object(&w->j, NULL);
+		json_text(&w->j, "name", get_function(w, &waited->v[i]));
+		json_uint(&w->j, "waits", waited->v[i].n_self);
+		json_int(&w->j, "self_ns", waited->v[i].self_ns);
+		if (has_totals)
+			json_int(&w->j, "total_ns", waited->v[i].total_ns);
+		json_end_object(&w->j);
+	}
+	json_end_list(&w->j);
+	json_end_object(&w->j);
 }
 
 static void put_functions_of_span(struct report_json *w, const struct span_functions *span)
 {
 	json_begin_object(&w->j, NULL);
 	json_text(&w->j, "name", report_json_get_name(w, span->name));
-	json_uint(&w->j, "samples", span->n_samples);
-	json_begin_list(&w->j, "functions");
-	for (size_t i = 0; i < report_json_count_shown(w, span->n); i++) {
-		json_begin_object(&w->j, NULL);
-		json_text(&w->j, "name",
-			names_get(&w->digest->view->stacks.texts, span->v[i].function));
-		json_uint(&w->j, "self_samples", span->v[i].n_self);
-		json_end_object(&w->j);
-	}
-	json_end_list(&w->j);
+	json_int(&w->j, "total_ns", span->wall_ns);
+	json_uint(&w->j, "samples", span->ran.n_samples);
+	put_functions(w, &span->ran, false);
+	put_waiting(w, &span->waited, false);
 	json_end_object(&w->j);
 }
 
@@ -153,12 +171,12 @@ static void put_functions_of_span(struct report_json *w, const struct span_funct
 static void report_json_put_samples(struct report_json *w, const struct functions *f)
 {
 	json_begin_object(&w->j, "cpu_samples");
-	json_uint(&w->j, "samples", f->n_samples);
+	json_uint(&w->j, "samples", f->ran.n_samples);
 	if (f->period_ns)
 		json_int(&w->j, "period_ns", f->period_ns);
 	else
 		json_nothing(&w->j, "period_ns");
-	put_functions(w, f);
+	put_functions(w, &f->ran, true);
 	json_begin_list(&w->j, "spans");
 	for (size_t i = 0; i < report_json_count_shown(w, f->n_spans); i++)
 		put_functions_of_span(w, &f->spans[i]);
@@ -319,7 +337,7 @@ int report_write_json(struct digest *g, const struct report_options *options, FI
 	struct report_json w = {.digest = g, .options = options};
 	_cleanup_(slow_freep) struct slow *slow = NULL;
 	_cleanup_(launcher_list_deinit) struct launcher_list launches = {.v = NULL};
-	_cleanup_(functions_deinit) struct functions functions = {.n = 0};
+	_cleanup_(functions_deinit) struct functions functions = {.n_spans = 0};
 	_cleanup_(state_list_deinit) struct state_list states = {.n = 0};
 	int r = slow_make(g, options->slow, &slow, NULL);
 
@@ -331,7 +349,7 @@ int report_write_json(struct digest *g, const struct report_options *options, FI
 		r = state_list_make(g, &states, NULL);
 	if (r)
 		return r;
-	g->totals.n_cpu_samples = functions.n_samples;
+	g->totals.n_cpu_samples = functions.ran.n_samples;
 	w.slow = slow;
 	digest_sort(g, options->sort);
 	json_begin(&w.j, out);
@@ -344,6 +362,7 @@ int report_write_json(struct digest *g, const struct report_options *options, FI
 	report_json_put_slow(&w);
 	report_json_put_launches(&w, &launches);
 	report_json_put_samples(&w, &functions);
+	put_waiting(&w, &functions.waited, true);
 	report_json_put_states(&w, &states);
 	json_end(&w.j);
 	if (r)

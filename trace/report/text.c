@@ -108,6 +108,7 @@ int report_write_text(struct digest *g, const struct report_options *options, FI
 		text_put_names,
 		text_put_span_functions,
 		text_put_functions,
+		text_put_waiting_functions,
 		text_put_kernels,
 		text_put_launches,
 		text_put_devices,
@@ -121,7 +122,7 @@ int report_write_text(struct digest *g, const struct report_options *options, FI
 	};
 	_cleanup_(slow_freep) struct slow *slow = NULL;
 	_cleanup_(launcher_list_deinit) struct launcher_list launches = {.v = NULL};
-	_cleanup_(functions_deinit) struct functions functions = {.n = 0};
+	_cleanup_(functions_deinit) struct functions functions = {.n_spans = 0};
 	_cleanup_(state_list_deinit) struct state_list states = {.n = 0};
 	struct text t = {.digest = g,
 		.options = options,
@@ -138,7 +139,7 @@ int report_write_text(struct digest *g, const struct report_options *options, FI
 		r = state_list_make(g, &states, NULL);
 	if (r)
 		return r;
-	g->totals.n_cpu_samples = functions.n_samples;
+	g->totals.n_cpu_samples = functions.ran.n_samples;
 	t.slow = slow;
 	digest_sort(g, options->sort);
 	page_init(&t.page, out, options->width, options->has_color);

@@ -39,6 +39,7 @@ void text_put_steps(struct text *t);
 void text_put_each_thread(struct text *t);
 /* text_functions.c */
 void text_put_functions(struct text *t);
+void text_put_waiting_functions(struct text *t);
 void text_put_span_functions(struct text *t);
 /* text_slow.c */
 void text_put_slow(struct text *t);

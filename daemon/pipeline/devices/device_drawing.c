@@ -16,8 +16,8 @@
 #include "daemon/pipeline/devices/devices.h"
 #include "daemon/pipeline/devices/launches.h"
 #include "daemon/pipeline/devices/occupancy.h"
-#include "daemon/symbols/demangle.h"
 #include "daemon/target/string_table.h"
+#include "trace/model/demangle.h"
 
 /* The most stats of an event that its template holds. */
 #define DEVICE_TEMPLATE_MAX_STATS 9

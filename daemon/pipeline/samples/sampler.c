@@ -24,11 +24,11 @@
 #include "daemon/pipeline/samples/samples.h"
 #include "daemon/pipeline/samples/thread_states.h"
 #include "daemon/pipeline/samples/unwinder.h"
-#include "daemon/symbols/demangle.h"
 #include "daemon/symbols/elf_image.h"
 #include "daemon/symbols/mappings.h"
 #include "daemon/symbols/modules.h"
 #include "daemon/symbols/perf_map.h"
+#include "trace/model/demangle.h"
 
 #define DRAIN_MS 100
 #define STACK_BYTES (32u << 10)

@@ -3,7 +3,7 @@
  * C++ names; see demangle.h. The target chooses them, and a name that doubles with each part must
  * not take all memory.
  */
-#include "daemon/symbols/demangle.h"
+#include "trace/model/demangle.h"
 
 #include <setjmp.h>
 #include <stdlib.h>

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Demangles the names of C++ functions with the C++ library that gRPC brings along. */
-#ifndef DAEMON_DEMANGLE_H
-#define DAEMON_DEMANGLE_H
+#ifndef TRACE_DEMANGLE_H
+#define TRACE_DEMANGLE_H
 
 /*
  * A longer result is dropped: a mangled name of some hundred bytes can stand for
