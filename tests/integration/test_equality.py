@@ -13,7 +13,8 @@ from conversions import Conversion, capture_pipeline, capture_requests, goldens,
 from fixture import Skip, check, equal, need_no_sanitizer, run, test
 from processes import TOP_BUILD, Process
 from sampled import (MAIN, SAMPLES, THREADS, from_chrome, from_csv, from_ndjson, from_sqlite, from_xspace, make_trace, sum_folded,
-                     sum_pprof, sum_samples, sum_speedscope)
+                     states_from_csv, states_from_ndjson, states_from_sqlite, states_from_xspace, sum_pprof, sum_samples,
+                     sum_speedscope)
 from spans import (COUNTERS, each_of_chrome, each_of_csv, each_of_ndjson, each_of_sqlite, each_of_xspaces,
                    freeze)
 
@@ -188,6 +189,26 @@ def samples_of_a_real_trace_are_equal_in_every_format(t):
     if refused:
         raise Skip(refused[0])
     check(len(compare_samples(t, capture.path)) > 50, "there are few samples")
+
+
+def compare_states(t, path):
+    """Compares the states of threads in all formats that have a place for them, and returns them."""
+    states = list(states_from_xspace(path.read_bytes()))
+    expected = fill(Bag(), states)
+    fill(Bag(), states_from_ndjson(Conversion(t, "ndjson", path).data)).check(expected, "ndjson")
+    fill(Bag(), states_from_csv(Conversion(t, "csv", path).data)).check(expected, "csv")
+    fill(Bag(), states_from_sqlite(Conversion(t, "sqlite", path).path)).check(expected, "sqlite")
+    return states
+
+
+@test
+def states_of_threads_are_equal_in_every_format(t):
+    path = capture_pipeline(t, "-o", "ptap_sample_hz=99")
+    states = compare_states(t, path)
+    if not states:
+        raise Skip("this kernel refuses perf events")
+    equal({state.state for state in states} - {"preempted"}, {"running", "blocked"}, "states")
+    check(any(state.reason for state in states), "no thread waited for something that is known")
 
 
 @test

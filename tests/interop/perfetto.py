@@ -115,7 +115,7 @@ class Expected:
             self.hosts = [host["name"] for host in item["hosts"]]
             self.shift_ns = max(-item["first_ns"], 0)
             return
-        if kind in ("sample", "waiting"):  # see check_samples()
+        if kind in ("sample", "waiting", "state"):  # see check_samples()
             return
         args = item.get("args", {})
         start = item["start_ns"] + self.shift_ns

@@ -37,7 +37,7 @@ def read_ndjson(path, shift_ns):
     spans, ends = collections.Counter(), collections.defaultdict(lambda: ([], []))
     for line in run(PROFTAP, "convert", "-t", "ndjson", "-o", "-", path).stdout.splitlines():
         item = json.loads(line)
-        if item["type"] in ("trace", "counter", "sample", "waiting"):
+        if item["type"] in ("trace", "counter", "sample", "waiting", "state"):
             continue
         args = {key: as_viewers_take(value) for key, value in item.get("args", {}).items()}
         thread, name = (perfetto.until_nul(item[member]) or "[No name]" for member in ("thread", "name"))

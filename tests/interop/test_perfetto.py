@@ -197,8 +197,23 @@ def test_samples_of_two_hosts():
         assert by_machine == [sorted(row[1:] for row in expected_samples())] * 2, by_machine
 
 
+STATES = {"running": "Running", "preempted": "R", "blocked": "S"}
+
+
+def check_states(out, rows):
+    """Each state of a thread is there. Perfetto joins equal states that follow each other without a gap."""
+    found, = perfetto.query(out, """select thread.tid, ts, dur, state, cpu from thread_state join thread using (utid)
+        where state in ('Running', 'R', 'S') order by thread.tid, ts""")
+    expected = [[row["tid"], row["start_ns"], row["duration_ns"], STATES[row["name"]], row.get("args", {}).get("cpu")] for row in rows]
+    expected.sort()
+    assert [row[:2] + row[3:] for row in found] == [row[:2] + row[3:] for row in expected], (found[:5], expected[:5])
+    # The last state of each thread goes on to the end of the file.
+    ends = {row[0]: i for i, row in enumerate(expected)}
+    assert all(found[i][2] == row[2] for i, row in enumerate(expected) if i not in ends.values()), "durations"
+
+
 def test_samples_of_a_program():
-    """The CPU samples of a real program are all there, and no packet of them is lost."""
+    """The CPU samples and states of a real program are all there, and no packet of them is lost."""
     with folder() as work, subprocess.Popen([BUILD / "tests/programs/burn"], stdin=subprocess.PIPE, stdout=subprocess.PIPE,
                                             text=True) as burn:
         port = int(burn.stdout.readline().split()[1])
@@ -214,6 +229,7 @@ def test_samples_of_a_program():
         assert sorted(found) == sorted(expected), (len(found), len(expected))
         refusals = [w for w in XSpace.FromString(path.read_bytes()).warnings if w.startswith("samples: they are missing")]
         assert expected or refusals, "there are no samples, and no warning tells why"
+        check_states(out, [row for row in map(json.loads, rows) if row["type"] == "state"])
 
 
 N_SPANS = 1000000

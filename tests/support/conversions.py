@@ -66,15 +66,15 @@ def goldens():
 
 
 def capture_requests(t):
-    """A real trace with spans, flows, async spans and counters."""
+    """A real trace with spans, flows, async spans and counters, and without samples of threads."""
     _, port = start(t, [EXAMPLES / "requests"])
-    return t.capture(port, 100).path
+    return t.capture(port, 100, "-o", "ptap_sample_hz=0").path
 
 
-def capture_pipeline(t):
-    """A real trace with nested spans, arguments, steps and counters."""
+def capture_pipeline(t, *options):
+    """A real trace with nested spans, arguments, steps and counters, and without samples of threads unless |options| ask for them."""
     _, port = start(t, [EXAMPLES / "pipeline", TOP_SRC / "docs" / "man"])
-    return t.capture(port, 100).path
+    return t.capture(port, 100, "-o", "ptap_sample_hz=0", *options).path
 
 
 def varint(value):

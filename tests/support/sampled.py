@@ -278,6 +278,48 @@ def read_plane(plane, stacks, pid, period):
     for line in plane.lines:
         for event in line.events:
             numbers = {plane.stat_metadata[s.metadata_id].name: s.uint64_value or s.int64_value for s in event.stats}
-            weight_ns = event.duration_ps // 1000 or period.uint64_value or period.int64_value
+            weight_ns = event.duration_ps // 1000 * numbers.get("waits", 1) or period.uint64_value or period.int64_value
             yield Sample(pid, line.name, "waiting" if event.duration_ps else "cpu",
                          line.timestamp_ns + (event.offset_ps + 500) // 1000, weight_ns, stacks[numbers["stack"]])
+
+
+# --- states of threads -----------------------------------------------------------------------------------------------
+
+# |reason| is what a blocked thread waits for, or None; |cpu| that of a running one, or None.
+State = collections.namedtuple("State", "pid thread state start_ns duration_ns cpu reason")
+
+
+def states_from_xspace(data):
+    """The states in an XSpace, by Google's decoder."""
+    from fixture import schema
+    for plane in schema("xplane").XSpace.FromString(data).planes:
+        if not plane.name.endswith(" thread states"):
+            continue
+        names = {i: m.name for i, m in plane.stat_metadata.items()}
+        pid = next(s.int64_value for s in plane.stats if names[s.metadata_id] == "process_id")
+        for line in plane.lines:
+            for event in line.events:
+                stats = {names[s.metadata_id]: names[s.ref_value] if s.HasField("ref_value") else s.uint64_value for s in event.stats}
+                yield State(pid, line.name, plane.event_metadata[event.metadata_id].name, line.timestamp_ns + event.offset_ps // 1000,
+                            event.duration_ps // 1000, stats.get("cpu"), stats.get("in"))
+
+
+def states_from_ndjson(data):
+    for row in map(json.loads, data.splitlines()):
+        if row["type"] == "state":
+            args = row.get("args", {})
+            yield State(row["pid"], row["thread"], row["name"], row["start_ns"], row["duration_ns"], args.get("cpu"), args.get("in"))
+
+
+def states_from_csv(data):
+    for row in csv.DictReader(io.StringIO(data.decode(), newline=""), strict=True):
+        if row["type"] == "state":
+            args = json.loads(row["args"] or "{}")
+            yield State(int(row["pid"]), row["thread"], row["name"], int(row["start_ns"]), int(row["duration_ns"]), args.get("cpu"),
+                        args.get("in"))
+
+
+def states_from_sqlite(path):
+    rows = sqlite3.connect(path).execute("""SELECT p.pid, t.name, state, start_ns, duration_ns, cpu, reason FROM states
+        JOIN threads t ON t.id = thread_id JOIN processes p ON p.id = t.process_id""")
+    return (State(*row) for row in rows)

@@ -17,7 +17,7 @@ from fixture import equal, schema
 
 HIDDEN = {"_r", "_a", "_p", "_pt", "_c", "_ct"}
 COUNTERS = "_counters_"
-SAMPLES = {"sample", "waiting"}
+SAMPLES = {"sample", "waiting", "state"}
 
 csv.field_size_limit(1 << 30)
 
@@ -81,7 +81,7 @@ def each_of_xspaces(paths):
     epochs = [read_epoch(space) for space in spaces]
     for space, epoch in zip(spaces, epochs):
         for plane in space.planes:
-            if plane.name.endswith(" samples"):  # support/sampled.py has the samples of threads
+            if plane.name.endswith((" samples", " thread states")):  # support/sampled.py has these
                 continue
             yield from each_of_plane(plane, epoch - min(epochs))
 

@@ -10,12 +10,12 @@
 #define STACK_BYTES 64
 #define N_X86_REGISTERS 20
 
-static const struct perf_layout stack_layout = {
-	&perf_x86_64, PERF_SAMPLED_ALWAYS | PERF_SAMPLE_REGS_USER | PERF_SAMPLE_STACK_USER};
+static const struct perf_layout stack_layout = {&perf_x86_64,
+	PERF_SAMPLED_ALWAYS | PERF_SAMPLE_REGS_USER | PERF_SAMPLE_STACK_USER, 1001001};
 static const struct perf_layout chain_layout = {
-	&perf_x86_64, PERF_SAMPLED_ALWAYS | PERF_SAMPLE_CALLCHAIN};
+	&perf_x86_64, PERF_SAMPLED_ALWAYS | PERF_SAMPLE_CALLCHAIN, 0};
 static const struct perf_layout linked_layout = {
-	&perf_aarch64, PERF_SAMPLED_ALWAYS | PERF_SAMPLE_CALLCHAIN | PERF_SAMPLE_REGS_USER};
+	&perf_aarch64, PERF_SAMPLED_ALWAYS | PERF_SAMPLE_CALLCHAIN | PERF_SAMPLE_REGS_USER, 0};
 
 /* --- writing records -------------------------------------------------------------------------- */
 
@@ -134,6 +134,23 @@ static void check_identity(const struct perf_record *r)
 
 /* --- samples ---------------------------------------------------------------------------------- */
 
+/* Its period is a number of switches, and not a time. */
+START_TEST(tells_samples_of_switches)
+{
+	struct perf_layout layout = stack_layout;
+	struct perf_record r;
+
+	write_stack_sample(40);
+	layout.period_ns = 3 * 1001001;
+	ck_assert_int_eq(decode(&layout, &r), 0);
+	ck_assert(r.sample.is_switch);
+	ck_assert_uint_eq(r.sample.period, 1001001);
+	layout.period_ns = 0;
+	ck_assert_int_eq(decode(&layout, &r), 0);
+	ck_assert(!r.sample.is_switch);
+}
+END_TEST
+
 START_TEST(decodes_a_sample_with_a_stack)
 {
 	struct perf_record r;
@@ -143,7 +160,8 @@ START_TEST(decodes_a_sample_with_a_stack)
 	ck_assert_int_eq(r.kind, PERF_KIND_SAMPLE);
 	check_identity(&r);
 	ck_assert_uint_eq(r.sample.ip, 0x401000);
-	ck_assert_uint_eq(r.sample.period_ns, 1001001);
+	ck_assert_uint_eq(r.sample.period, 1001001);
+	ck_assert(!r.sample.is_switch);
 	ck_assert(!r.sample.is_in_kernel);
 	ck_assert_uint_eq(r.sample.chain.n, 0);
 	ck_assert_uint_eq(r.sample.registers.bits, 64);
@@ -638,6 +656,7 @@ END_TEST
 #define N_OF(array) (int)(sizeof(array) / sizeof *(array))
 
 static const struct unit_test tests[] = {
+	UNIT_TEST(tells_samples_of_switches),
 	UNIT_TEST(decodes_a_sample_with_a_stack),
 	UNIT_TEST(marks_a_full_copy_as_cut),
 	UNIT_TEST(decodes_a_sample_of_a_thread_without_memory),

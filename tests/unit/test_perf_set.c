@@ -271,6 +271,7 @@ struct seen {
 
 static struct seen *seen;
 static size_t n_seen;
+static uint64_t n_waits; /* samples of switches */
 
 static void set_up(void)
 {
@@ -318,6 +319,10 @@ static void take(void *context, const struct perf_record *record)
 {
 	ck_assert_ptr_eq(context, set);
 	ck_assert_uint_lt(n_seen, MAX_SEEN);
+	if (record->kind == PERF_KIND_SAMPLE && record->sample.is_switch) {
+		n_waits++;
+		return;
+	}
 	seen[n_seen++] = (struct seen){
 		.kind = record->kind,
 		.pid = record->pid,
@@ -341,6 +346,7 @@ static void add(pid_t pid)
 	/* The tests do not count the records of what the process did before. */
 	drain();
 	n_seen = 0;
+	n_waits = 0;
 }
 
 static uint64_t count(enum perf_kind kind, pid_t tid)
@@ -414,7 +420,7 @@ static void take_stack(void *context, const struct perf_record *record)
 	const struct perf_sample *sample = &record->sample;
 
 	(void)context;
-	if (record->kind != PERF_KIND_SAMPLE)
+	if (record->kind != PERF_KIND_SAMPLE || sample->is_switch)
 		return;
 	ck_assert_uint_eq(sample->period, NS_PER_S / RATE_HZ);
 	ck_assert_uint_eq(sample->registers.bits, 8 * sizeof(void *));
@@ -445,7 +451,7 @@ static void take_chain(void *context, const struct perf_record *record)
 {
 	const struct perf_sample *sample = &record->sample;
 
-	if (record->kind != PERF_KIND_SAMPLE)
+	if (record->kind != PERF_KIND_SAMPLE || sample->is_switch)
 		return;
 	++*(size_t *)context;
 	ck_assert_uint_ge(sample->chain.n, 2);
@@ -732,6 +738,10 @@ START_TEST(switches_come_in_pairs)
 	/* The child also waits for the order before, and after it. */
 	ck_assert_uint_ge(n + 2, n_left);
 	ck_assert_uint_le(n, n_left + 4);
+	/* The kernel limits these by their rate. */
+	ck_assert_uint_le(n_waits, n + 8);
+	if (_i != BY_THREAD && perf_set_has_kernel(set))
+		ck_assert_uint_gt(n_waits, 0);
 }
 END_TEST
 

@@ -52,15 +52,13 @@ static void begin(int64_t at_us)
 	ck_assert_int_eq(thread_states_begin(states, at_us * US), 0);
 }
 
-static void add_with_stack(
-	pid_t tid, int64_t at_us, enum thread_change change, uint32_t stack, uint32_t n_switches)
+static void add_with_stack(pid_t tid, int64_t at_us, enum thread_change change, uint32_t stack)
 {
 	struct thread_moment m = {
 		.at_ns = at_us * US,
 		.tid = tid,
 		.cpu = 3,
 		.stack = stack,
-		.n_switches = n_switches,
 		.change = change,
 	};
 
@@ -69,7 +67,7 @@ static void add_with_stack(
 
 static void add(pid_t tid, int64_t at_us, enum thread_change change)
 {
-	add_with_stack(tid, at_us, change, STACKS_NONE, 1);
+	add_with_stack(tid, at_us, change, STACKS_NONE);
 }
 
 static void advance(int64_t until_us)
@@ -141,12 +139,13 @@ START_TEST(a_cut_divides_intervals)
 	struct sampled_process first;
 
 	add(5, 10, THREAD_GOT_CPU);
-	add_with_stack(5, 30, THREAD_WAS_BLOCKED, 4, 7);
+	add_with_stack(5, 29, THREAD_GAVE_STACK, 4);
+	add(5, 30, THREAD_WAS_BLOCKED);
 	advance(100);
 	cut(200);
 	check_intervals(5, "running 10-30, blocked 30-100");
 	ck_assert_uint_eq(process.intervals[1].stack, 4);
-	ck_assert_uint_eq(process.intervals[1].n_switches, 7);
+	ck_assert_uint_eq(process.intervals[1].n_waits, 1);
 	first = process;
 	process = (struct sampled_process){.pid = PID};
 	add(5, 150, THREAD_GOT_CPU);
@@ -156,6 +155,25 @@ START_TEST(a_cut_divides_intervals)
 	/* The stack is that of the first part's table. */
 	ck_assert_uint_eq(process.intervals[0].stack, STACKS_NONE);
 	sampled_process_deinit(&first);
+}
+END_TEST
+
+/* Most waits have no stack; one with a stack stands for those before it. */
+START_TEST(a_stack_stands_for_waits_without)
+{
+	for (int64_t at_us = 0; at_us < 300; at_us += 100) {
+		add(5, at_us, THREAD_GOT_CPU);
+		if (at_us == 200)
+			add_with_stack(5, at_us + 49, THREAD_GAVE_STACK, 4);
+		add(5, at_us + 50, THREAD_WAS_BLOCKED);
+	}
+	advance(400);
+	cut(400);
+	check_intervals(5, "running 0-50, blocked 50-100, running 100-150, blocked 150-200, "
+			   "running 200-250, blocked 250-400");
+	ck_assert_uint_eq(process.intervals[1].stack, STACKS_NONE);
+	ck_assert_uint_eq(process.intervals[5].stack, 4);
+	ck_assert_uint_eq(process.intervals[5].n_waits, 3);
 }
 END_TEST
 
@@ -185,11 +203,11 @@ START_TEST(a_thread_without_moments_is_known)
 {
 	add_thread(5, 'S', "pipe_read");
 	add_thread(6, 'R', "0");
-	begin(0);
+	begin(1);
 	advance(1000);
 	cut(1000);
-	check_intervals(5, "blocked in pipe_read 0-1000");
-	check_intervals(6, "running 0-1000");
+	check_intervals(5, "blocked in pipe_read 1-1000");
+	check_intervals(6, "running 1-1000");
 }
 END_TEST
 
@@ -276,6 +294,7 @@ static const struct unit_test tests[] = {
 	UNIT_TEST(a_thread_runs_and_waits),
 	UNIT_TEST(moments_may_come_in_any_order),
 	UNIT_TEST(a_cut_divides_intervals),
+	UNIT_TEST(a_stack_stands_for_waits_without),
 	UNIT_TEST(proc_tells_what_went_on_before),
 	UNIT_TEST(a_thread_without_moments_is_known),
 	UNIT_TEST(a_missing_moment_leaves_a_hole),

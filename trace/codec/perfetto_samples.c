@@ -269,9 +269,11 @@ struct perfetto_states {
 	const struct view_track *row; /* of the thread */
 	uint32_t sequence;
 	int64_t end_ns; /* of the last state */
+	int64_t cpu; /* on which the thread ran last; -1: unknown */
 };
 
-static int put_state(struct perfetto_states *g, int64_t at_ns, unsigned state, int64_t cpu)
+/* A state that ends a run has the processor of the run, which becomes free for other threads. */
+static int put_state(struct perfetto_states *g, int64_t at_ns, unsigned state)
 {
 	const char *name = g->row->name;
 	uint8_t *packet =
@@ -287,8 +289,8 @@ static int put_state(struct perfetto_states *g, int64_t at_ns, unsigned state, i
 	at = perfetto_put_machine(g->w, at, view_get_process(g->w->view, g->row)->host);
 	message = packet_open(at, PACKET_TASK_STATE);
 	at = message;
-	if (cpu >= 0)
-		at = pb_put_uint(at, TASK_CPU, (uint64_t)cpu);
+	if (g->cpu >= 0)
+		at = pb_put_uint(at, TASK_CPU, (uint64_t)g->cpu);
 	at = packet_text(at, TASK_NAME, name, strlen(name));
 	at = pb_put_uint(at, TASK_TID, (uint64_t)g->row->tid);
 	at = pb_put_uint(at, TASK_STATE, state);
@@ -307,13 +309,15 @@ static int read_state(void *states, const struct item *item)
 	codec_lose(g->w->result, "reasons of blocked threads", item_find_arg(item, "in") != NULL);
 	g->end_ns = add_saturated(item->start_ns, item->duration_ns);
 	g->w->result->n_items++;
-	return put_state(g, item->start_ns, state, is_running ? thread_sample_find_cpu(item) : -1);
+	if (is_running)
+		g->cpu = thread_sample_find_cpu(item);
+	return put_state(g, item->start_ns, state);
 }
 
 /* The last state would go on to the end of the file. */
 static int put_thread_states(struct perfetto *w, const struct view_track *states)
 {
-	struct perfetto_states g = {.w = w, .end_ns = INT64_MAX};
+	struct perfetto_states g = {.w = w, .end_ns = INT64_MAX, .cpu = -1};
 	int r;
 
 	g.row = thread_samples_find_row(w->view, states, w->result);
@@ -321,7 +325,7 @@ static int put_thread_states(struct perfetto *w, const struct view_track *states
 		return 0;
 	g.sequence = perfetto_sequence(w->view, states);
 	r = cursor_read(w->view, states, read_state, &g, w->diag);
-	return r || g.end_ns >= w->view->end_ns ? r : put_state(&g, g.end_ns, TASK_DEAD, -1);
+	return r || g.end_ns >= w->view->end_ns ? r : put_state(&g, g.end_ns, TASK_DEAD);
 }
 
 int perfetto_put_states(struct perfetto *w)

@@ -418,14 +418,14 @@ static void item_set_stack(
 {
 	const struct names *keys = &from->plane->stat_names;
 	uint32_t key = names_find(keys, "stack");
-	uint32_t key_switches = names_find(keys, "switches");
+	uint32_t key_waits = names_find(keys, "waits");
 
 	for (size_t i = 0; i < from->stats.n; i++) {
 		const struct archive_stat *stat = &from->stats.v[i];
 
 		if (stat->key == key)
 			item->stack = view_find_stack(c->view, from->plane, stat->value.u64);
-		else if (stat->key == key_switches)
+		else if (stat->key == key_waits)
 			item->n_waits = stat->value.u64;
 	}
 	if (item->stack != STACKS_NONE && c->view->function_names)

@@ -19,7 +19,7 @@ struct sample_drawing {
 	struct plane *plane;
 	uint32_t name_stack; /* stat names */
 	uint32_t name_cpu;
-	uint32_t name_switches;
+	uint32_t name_waits;
 	uint32_t *numbers; /* for each stack its number in the profile; STACKS_NONE: unused */
 	struct stack_use *uses;
 	size_t n_uses;
@@ -154,7 +154,7 @@ static int draw_wait(
 		{.name = g->name_stack,
 			.type = STAT_UINT64,
 			.value.u64 = g->numbers[interval->stack]},
-		{.name = g->name_switches, .type = STAT_UINT64, .value.u64 = interval->n_switches},
+		{.name = g->name_waits, .type = STAT_UINT64, .value.u64 = interval->n_waits},
 	};
 	struct trace_event event = {
 		.start_ns = interval->start_ns - g->in->start_ns,
@@ -234,9 +234,8 @@ static int draw_plane(struct sample_drawing *g, struct space *space)
 		return -ENOMEM;
 	g->name_stack = intern(&g->plane->stat_names, "stack");
 	g->name_cpu = intern(&g->plane->stat_names, "cpu");
-	g->name_switches = intern(&g->plane->stat_names, "switches");
-	if (g->name_stack == NAMES_NONE || g->name_cpu == NAMES_NONE ||
-		g->name_switches == NAMES_NONE)
+	g->name_waits = intern(&g->plane->stat_names, "waits");
+	if (g->name_stack == NAMES_NONE || g->name_cpu == NAMES_NONE || g->name_waits == NAMES_NONE)
 		return -ENOMEM;
 	r = draw_threads(g);
 	return r ? r : set_facts(g);

@@ -20,6 +20,8 @@
 #include "daemon/kernel/proc_file.h"
 
 #define DRAINS_HZ 10
+/* Stacks a second of each event PERF_USE_SWITCHES: for a thread and a processor. */
+#define SWITCH_SAMPLES_HZ 99
 /* It has room for 13,000 switches of threads. */
 #define RING_USUAL_BYTES ((size_t)1 << 20)
 /* Since Linux 6.0; it is an enumerator, so the preprocessor cannot tell whether it is known. */
@@ -220,12 +222,6 @@ static uint32_t choose_stack_bytes(const struct perf_opener *o, size_t ring_byte
 	return o->stack_bytes < most ? o->stack_bytes : (uint32_t)most;
 }
 
-/* Threads wait near the bottom of their stacks more often than they run there. */
-static uint32_t choose_waiting_stack_bytes(const struct perf_opener *o, size_t ring_bytes)
-{
-	return choose_stack_bytes(o, ring_bytes) / 2;
-}
-
 /* The kernel turns the rate of this event into a fixed period. */
 static struct perf_event_attr make_sampling_attr(const struct perf_opener *o, size_t ring_bytes)
 {
@@ -259,7 +255,10 @@ static struct perf_event_attr make_sampling_attr(const struct perf_opener *o, si
 	};
 }
 
-/* Each sample tells how many switches it stands for, which the kernel adapts to the rate. */
+/*
+ * The kernel limits the rate. The period of a sample is not the number of switches since the last
+ * one, but what the kernel found it should be, and may be five times that.
+ */
 static struct perf_event_attr make_switches_attr(const struct perf_opener *o, size_t ring_bytes)
 {
 	bool has_stack = o->layout.sample_type & PERF_SAMPLE_STACK_USER;
@@ -269,13 +268,13 @@ static struct perf_event_attr make_switches_attr(const struct perf_opener *o, si
 		.type = PERF_TYPE_SOFTWARE,
 		.config = PERF_COUNT_SW_CONTEXT_SWITCHES,
 		.freq = 1,
-		.sample_freq = o->switch_hz,
+		.sample_freq = SWITCH_SAMPLES_HZ,
 		.sample_type = o->layout.sample_type,
 		.sample_id_all = 1,
 		.sample_regs_user = o->layout.sample_type & PERF_SAMPLE_REGS_USER
 					    ? o->layout.processor->mask
 					    : 0,
-		.sample_stack_user = has_stack ? choose_waiting_stack_bytes(o, ring_bytes) : 0,
+		.sample_stack_user = has_stack ? choose_stack_bytes(o, ring_bytes) / 2 : 0,
 		.exclude_callchain_kernel = 1,
 		.exclude_hv = 1,
 		.use_clockid = 1,

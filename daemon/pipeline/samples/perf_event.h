@@ -35,8 +35,6 @@ struct perf_opener {
 	unsigned rate_hz;
 	unsigned stack_bytes;
 	bool has_switches;
-	/* Samples a second of each event PERF_USE_SWITCHES; the caller sets it. */
-	unsigned switch_hz;
 	struct perf_layout layout; /* of the samples */
 	/* of a ring that samples fill by half at most, if it is drained ten times a second; 2^n */
 	size_t ring_bytes;

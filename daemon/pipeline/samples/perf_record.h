@@ -94,7 +94,7 @@ struct perf_sample {
 	uint64_t ip;
 	/* The thread gives up the processor here; a record of that switch follows. */
 	bool is_switch;
-	/* processor time that the sample stands for; if is_switch, the number of switches */
+	/* processor time that the sample stands for; if is_switch, of no use */
 	uint64_t period;
 	bool is_in_kernel; /* |ip| is an address of the kernel */
 	/* The three below are empty if the layout does not have them. */

@@ -32,11 +32,8 @@
  * takes the time of six without, and the memory of 90.
  */
 #define MAX_FDS 10000
-/*
- * Stacks of waiting threads in a second, together: 8 MB of copies. Above as many threads there are
- * none.
- */
-#define SWITCH_SAMPLES_HZ 500
+/* It has room for 30 stacks of waiting threads: 300 in a second for each processor. */
+#define WAIT_RING_BYTES ((size_t)512 << 10)
 /* The rings of processors, or of a process's threads, take this much together, or are minimal. */
 #define RINGS_MAX_BYTES ((size_t)128 << 20)
 /* A process is searched for new threads this often at most. */
@@ -44,11 +41,21 @@
 /* Threads that start while others are covered are found by further listings, up to this number. */
 #define MAX_LISTINGS 16
 
-/* A processor that is switched on, and the ring of all events on it. */
-struct perf_cpu {
-	int number;
+/* A ring that several events write to. */
+struct perf_output {
 	int fd; /* of the event that holds the ring; -1: there is none */
 	struct perf_ring ring;
+};
+
+/* A processor that is switched on, and the rings of all events on it. */
+struct perf_cpu {
+	int number;
+	struct perf_output output;
+	/*
+	 * Of stacks with which threads give up the processor. When too many do, this ring is full,
+	 * and the other one is not.
+	 */
+	struct perf_output waits;
 };
 
 /* A thread with an event and a ring of its own. */
@@ -71,7 +78,10 @@ struct perf_process {
 	int *fds; /* events that are inherited, of each thread and processor; or else |threads| */
 	size_t n_fds;
 	size_t n_fds_allocated;
-	bool samples_switches; /* threads have two such events for each processor */
+	int *wait_fds; /* those of PERF_USE_SWITCHES, likewise */
+	size_t n_wait_fds;
+	size_t n_wait_fds_allocated;
+	bool has_waits; /* such events are wanted */
 	struct perf_thread **threads;
 	size_t n_threads;
 	size_t n_threads_allocated;
@@ -89,6 +99,7 @@ struct perf_set {
 	size_t n_cpus;
 	size_t n_cpus_allocated;
 	size_t cpu_ring_bytes; /* 0: they have no rings yet */
+	bool has_wait_rings;
 	struct perf_process *processes;
 	size_t n_processes;
 	size_t n_processes_allocated;
@@ -151,7 +162,7 @@ static int set_add_cpu(struct perf_set *s, int number)
 
 	if (r)
 		return r;
-	s->cpus[s->n_cpus++] = (struct perf_cpu){.number = number, .fd = -1};
+	s->cpus[s->n_cpus++] = (struct perf_cpu){.number = number, .output.fd = -1, .waits.fd = -1};
 	if ((uint32_t)number >= s->repeats.n_cpus)
 		s->repeats.n_cpus = (uint32_t)number + 1;
 	return 0;
@@ -182,28 +193,52 @@ static int set_find_cpus(struct perf_set *s)
 }
 
 /* A processor that was switched off meanwhile gets no ring. */
-static int cpu_open_ring(struct perf_set *s, struct perf_cpu *cpu, size_t n_bytes)
+static int output_open(struct perf_set *s, struct perf_output *output, int cpu, size_t n_bytes)
 {
-	int fd = perf_opener_open(&s->opener, PERF_USE_RING, 0, cpu->number, n_bytes);
+	int fd = perf_opener_open(&s->opener, PERF_USE_RING, 0, cpu, n_bytes);
 
 	if (fd < 0)
 		return fd == -ENODEV || fd == -EINVAL ? 0 : fd;
-	cpu->fd = fd;
-	return set_map_ring(s, &cpu->ring, fd, n_bytes, NULL);
+	output->fd = fd;
+	return set_map_ring(s, &output->ring, fd, n_bytes, NULL);
+}
+
+static void output_close(struct perf_set *s, struct perf_output *output)
+{
+	if (output->fd < 0)
+		return;
+	set_unmap_ring(s, &output->ring, output->fd);
+	set_close_fd(s, output->fd);
+	output->fd = -1;
+}
+
+static void set_close_wait_rings(struct perf_set *s)
+{
+	for (size_t i = 0; i < s->n_cpus; i++)
+		output_close(s, &s->cpus[i].waits);
+	s->has_wait_rings = false;
 }
 
 static void set_close_cpu_rings(struct perf_set *s)
 {
-	for (size_t i = 0; i < s->n_cpus; i++) {
-		struct perf_cpu *cpu = &s->cpus[i];
-
-		if (cpu->fd < 0)
-			continue;
-		set_unmap_ring(s, &cpu->ring, cpu->fd);
-		set_close_fd(s, cpu->fd);
-		cpu->fd = -1;
-	}
+	for (size_t i = 0; i < s->n_cpus; i++)
+		output_close(s, &s->cpus[i].output);
+	set_close_wait_rings(s);
 	s->cpu_ring_bytes = 0;
+}
+
+/* Opens the rings for stacks of waiting threads. Without enough memory there are none. */
+static void set_open_wait_rings(struct perf_set *s)
+{
+	int r = 0;
+
+	if (!s->opener.has_switches || !s->opener.has_kernel || s->has_wait_rings)
+		return;
+	for (size_t i = 0; !r && i < s->n_cpus; i++)
+		r = output_open(s, &s->cpus[i].waits, s->cpus[i].number, WAIT_RING_BYTES);
+	s->has_wait_rings = true;
+	if (r)
+		set_close_wait_rings(s);
 }
 
 /*
@@ -219,10 +254,12 @@ static int set_open_cpu_rings(struct perf_set *s)
 		r = 0;
 		s->cpu_ring_bytes = n_bytes;
 		for (size_t i = 0; !r && i < s->n_cpus; i++)
-			r = cpu_open_ring(s, &s->cpus[i], n_bytes);
+			r = output_open(s, &s->cpus[i].output, s->cpus[i].number, n_bytes);
 		if (r)
 			set_close_cpu_rings(s);
 	}
+	if (!r)
+		set_open_wait_rings(s);
 	return r;
 }
 
@@ -286,25 +323,55 @@ static void process_close_fds(struct perf_set *s, struct perf_process *p)
 {
 	for (size_t i = 0; i < p->n_fds; i++)
 		set_close_fd(s, p->fds[i]);
+	/* What these lose is known: the waits have no stack. */
+	for (size_t i = 0; i < p->n_wait_fds; i++)
+		perf_opener_close(&s->opener, p->wait_fds[i]);
 	free(p->fds);
-	p->fds = NULL;
-	p->n_fds = p->n_fds_allocated = 0;
+	free(p->wait_fds);
+	p->fds = p->wait_fds = NULL;
+	p->n_fds = p->n_fds_allocated = p->n_wait_fds = p->n_wait_fds_allocated = 0;
 }
 
-/* Opens an event of a thread on a processor; none if that was switched off meanwhile. */
-static int process_open_fd(struct perf_set *s, struct perf_process *p, enum perf_use use, pid_t tid,
-	const struct perf_cpu *cpu)
+/* Opens an event of a thread on a processor. 0: it was switched off; or the descriptor. */
+static int set_open_inherited(
+	struct perf_set *s, enum perf_use use, pid_t tid, int cpu, const struct perf_output *output)
+{
+	int fd = perf_opener_open(&s->opener, use, tid, cpu, output->ring.n_bytes);
+
+	if (fd < 0)
+		return fd == -ENODEV ? 0 : fd;
+	if (!ioctl(fd, PERF_EVENT_IOC_SET_OUTPUT, output->fd))
+		return fd;
+	perf_opener_close(&s->opener, fd);
+	return -errno;
+}
+
+static int process_open_fd(
+	struct perf_set *s, struct perf_process *p, pid_t tid, const struct perf_cpu *cpu)
 {
 	int r = grow(&p->fds, &p->n_fds_allocated, p->n_fds + 1);
 	int fd;
 
 	if (r)
 		return r;
-	fd = perf_opener_open(&s->opener, use, tid, cpu->number, s->cpu_ring_bytes);
-	if (fd < 0)
-		return fd == -ENODEV ? 0 : fd;
-	p->fds[p->n_fds++] = fd;
-	return ioctl(fd, PERF_EVENT_IOC_SET_OUTPUT, cpu->fd) ? -errno : 0;
+	fd = set_open_inherited(s, PERF_USE_INHERITED, tid, cpu->number, &cpu->output);
+	if (fd > 0)
+		p->fds[p->n_fds++] = fd;
+	return fd < 0 ? fd : 0;
+}
+
+/* Without such an event, waits of the thread have no stacks. */
+static void process_open_wait_fd(
+	struct perf_set *s, struct perf_process *p, pid_t tid, const struct perf_cpu *cpu)
+{
+	int fd;
+
+	if (!p->has_waits || cpu->waits.fd < 0 ||
+		grow(&p->wait_fds, &p->n_wait_fds_allocated, p->n_wait_fds + 1))
+		return;
+	fd = set_open_inherited(s, PERF_USE_SWITCHES, tid, cpu->number, &cpu->waits);
+	if (fd > 0)
+		p->wait_fds[p->n_wait_fds++] = fd;
 }
 
 static int process_open_fds(struct perf_set *s, struct perf_process *p, pid_t tid)
@@ -312,11 +379,11 @@ static int process_open_fds(struct perf_set *s, struct perf_process *p, pid_t ti
 	int r = 0;
 
 	for (size_t i = 0; !r && i < s->n_cpus; i++) {
-		if (s->cpus[i].fd < 0)
+		if (s->cpus[i].output.fd < 0)
 			continue;
-		r = process_open_fd(s, p, PERF_USE_INHERITED, tid, &s->cpus[i]);
-		if (!r && p->samples_switches)
-			r = process_open_fd(s, p, PERF_USE_SWITCHES, tid, &s->cpus[i]);
+		r = process_open_fd(s, p, tid, &s->cpus[i]);
+		if (!r)
+			process_open_wait_fd(s, p, tid, &s->cpus[i]);
 	}
 	return r;
 }
@@ -523,9 +590,7 @@ static int process_cover(struct perf_set *s, struct perf_process *p, size_t n_th
 {
 	int r = -EMFILE;
 
-	p->samples_switches = s->opener.has_switches && s->opener.has_kernel &&
-			      n_threads <= SWITCH_SAMPLES_HZ && set_has_room(s, 2 * n_threads);
-	s->opener.switch_hz = (unsigned)(SWITCH_SAMPLES_HZ / n_threads);
+	p->has_waits = set_has_room(s, 2 * n_threads);
 	if (s->opener.has_inherit_thread && set_has_room(s, n_threads))
 		r = process_cover_inherited(s, p);
 	if (r == -EMFILE)
@@ -602,6 +667,7 @@ struct perf_drain {
 	unsigned percent; /* of the fullest ring */
 	struct perf_process *process; /* NULL: the ring is that of a processor */
 	struct perf_thread *thread;
+	bool is_of_waits; /* the ring is perf_cpu.waits */
 };
 
 /* Follows the threads of a process that have rings of their own. */
@@ -614,12 +680,6 @@ static void drain_follow(struct perf_drain *drain, const struct perf_record *rec
 		drain->thread->tid = record->tid;
 }
 
-/* Such samples are of an event of their own; two of one switch do no harm. */
-static bool record_is_switch_sample(const struct perf_record *record)
-{
-	return record->kind == PERF_KIND_SAMPLE && record->sample.is_switch;
-}
-
 static void drain_take(void *context, const void *bytes, size_t n)
 {
 	struct perf_drain *drain = context;
@@ -628,15 +688,14 @@ static void drain_take(void *context, const void *bytes, size_t n)
 	int r = perf_record_decode(&s->opener.layout, bytes, n, &record);
 
 	s->counts.n_broken += r == PERF_BROKEN;
-	if (r)
+	if (r || (drain->is_of_waits && record.kind != PERF_KIND_SAMPLE))
 		return;
 	if (record.kind == PERF_KIND_LOST && !s->opener.has_lost)
 		s->counts.n_lost += record.n_lost;
 	s->counts.n_throttles += record.kind == PERF_KIND_THROTTLE;
 	if (drain->thread)
 		drain_follow(drain, &record);
-	else if (s->has_repeats && !record_is_switch_sample(&record) &&
-		 perf_repeats_has(&s->repeats, &record)) {
+	else if (s->has_repeats && !drain->is_of_waits && perf_repeats_has(&s->repeats, &record)) {
 		s->counts.n_repeated++;
 		return;
 	}
@@ -651,7 +710,7 @@ static void drain_ring(struct perf_drain *drain, struct perf_ring *ring)
 	if (perf_ring_drain(ring, &s->scratch, drain_take, drain))
 		s->counts.n_broken++;
 	percent = (unsigned)(100 * ring->found_bytes / ring->n_bytes);
-	if (percent > drain->percent)
+	if (percent > drain->percent && !drain->is_of_waits)
 		drain->percent = percent;
 }
 
@@ -700,9 +759,14 @@ unsigned perf_set_drain(struct perf_set *s,
 	struct perf_drain drain = {.set = s, .take = take, .context = context};
 
 	set_find_ended(s);
+	drain.is_of_waits = true;
 	for (size_t i = 0; i < s->n_cpus; i++)
-		if (s->cpus[i].fd >= 0)
-			drain_ring(&drain, &s->cpus[i].ring);
+		if (s->cpus[i].waits.fd >= 0)
+			drain_ring(&drain, &s->cpus[i].waits.ring);
+	drain.is_of_waits = false;
+	for (size_t i = 0; i < s->n_cpus; i++)
+		if (s->cpus[i].output.fd >= 0)
+			drain_ring(&drain, &s->cpus[i].output.ring);
 	for (size_t i = 0; i < s->n_processes; i++)
 		drain_threads(&drain, &s->processes[i]);
 	for (size_t i = 0; i < s->n_processes; i++) {

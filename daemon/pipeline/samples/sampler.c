@@ -63,12 +63,6 @@ struct unnamed {
 	struct module **modules;
 	size_t n_modules_allocated;
 	size_t n_known; /* frames from the first on that have names if they are of a JIT compiler */
-	/* The stack with which |tid| gives up a processor; the record of that follows. */
-	struct {
-		pid_t tid; /* 0: there is none */
-		uint32_t stack;
-		uint32_t n_switches;
-	} waiting;
 };
 
 struct sampling {
@@ -178,17 +172,22 @@ static uint64_t count_bytes(const struct sampled_process *p)
 	       p->n_threads * sizeof *p->threads;
 }
 
-/* Keeps the stack for the record of the switch, which follows. */
+/* Keeps the stack with which a thread gives up its processor. */
 static int store_waiting(
 	struct sampling *p, const struct perf_record *record, const struct unwound *unwound)
 {
-	struct unnamed *s = &p->samples;
+	struct thread_moment moment = {
+		.at_ns = record->at_ns,
+		.tid = record->tid,
+		.cpu = record->cpu,
+		/* The thread is in the kernel in any case. */
+		.stack = take_stack(p, unwound, !unwound->n),
+		.change = THREAD_GAVE_STACK,
+	};
 
-	/* The thread is in the kernel in any case. */
-	s->waiting.stack = take_stack(p, unwound, !unwound->n);
-	s->waiting.tid = record->tid;
-	s->waiting.n_switches = (uint32_t)record->sample.period;
-	return s->waiting.stack == STACKS_NONE ? -ENOMEM : 0;
+	if (!p->states)
+		return 0;
+	return moment.stack == STACKS_NONE ? -ENOMEM : thread_states_add(p->states, &moment);
 }
 
 static int store_sample(
@@ -319,19 +318,12 @@ static void add_moment(struct sampler *s, struct sampling *p, const struct perf_
 		.tid = tid,
 		.cpu = record->cpu,
 		.stack = STACKS_NONE,
-		.n_switches = 1,
 		.change = change,
 	};
 
 	if (!p->states)
 		return;
 	pthread_mutex_lock(&s->mutex);
-	if (change == THREAD_WAS_BLOCKED && p->samples.waiting.tid == tid) {
-		moment.stack = p->samples.waiting.stack;
-		moment.n_switches = p->samples.waiting.n_switches;
-	}
-	if (change == THREAD_WAS_BLOCKED || change == THREAD_WAS_PREEMPTED)
-		p->samples.waiting.tid = 0;
 	if (thread_states_add(p->states, &moment))
 		s->error = -ENOMEM;
 	pthread_mutex_unlock(&s->mutex);

@@ -36,7 +36,7 @@ struct thread_interval {
 	int64_t end_ns;
 	uint32_t thread; /* index into the process's threads */
 	uint32_t stack; /* of a blocked thread; STACKS_NONE: unknown */
-	uint32_t n_switches; /* intervals that the stack stands for: those of others are unknown */
+	uint32_t n_waits; /* times of waiting that the stack stands for: most have none */
 	uint32_t reason; /* index into the stacks' texts: what a blocked thread waits for, or "" */
 	uint32_t cpu; /* of a running thread: number of the processor */
 	enum thread_state state;

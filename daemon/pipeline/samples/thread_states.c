@@ -45,8 +45,10 @@ struct watched_thread {
 	 */
 	bool has_run;
 	int64_t run_start_ns;
-	uint32_t stack; /* of a blocked thread, as in struct thread_moment */
-	uint32_t n_switches;
+	uint32_t stack; /* of a blocked thread, or one that is about to be; or STACKS_NONE */
+	uint32_t
+		n_waits; /* times of waiting that |stack| stands for, this one and some before it */
+	uint32_t n_stackless; /* times of waiting since the last one with a stack */
 	int64_t reason_ns; /* when |reason| was read; 0: it was not */
 	char reason[WAIT_REASON_BYTES];
 	uint32_t index; /* in the process structure; UINT32_MAX: unknown */
@@ -86,7 +88,7 @@ static struct watched_thread *take_thread(struct thread_states *s, pid_t tid)
 		return &s->v[slot->number - 1];
 	hash_table_add(&s->table, slot, hash);
 	s->v[s->n] = (struct watched_thread){
-		.tid = tid, .stack = STACKS_NONE, .index = UINT32_MAX, .n_switches = 1};
+		.tid = tid, .stack = STACKS_NONE, .index = UINT32_MAX, .n_waits = 1};
 	return &s->v[s->n++];
 }
 
@@ -118,7 +120,7 @@ static void set_state(struct watched_thread *t, enum thread_state state, int64_t
 	t->state = state;
 	t->since_ns = since_ns;
 	t->stack = STACKS_NONE;
-	t->n_switches = 1;
+	t->n_waits = 1;
 	t->reason_ns = 0;
 }
 
@@ -151,7 +153,7 @@ static void put_interval(struct thread_states *s, struct watched_thread *t, enum
 		.end_ns = end_ns,
 		.thread = find_index(s, t),
 		.stack = state == THREAD_BLOCKED ? t->stack : STACKS_NONE,
-		.n_switches = t->n_switches,
+		.n_waits = t->n_waits,
 		.reason = intern_reason(s, t, end_ns),
 		.cpu = t->cpu,
 		.state = state,
@@ -201,6 +203,7 @@ static void take_processor(
 	if (thread_is_off(t) && t->has_run && is_short) {
 		since_ns = t->run_start_ns;
 		t->has_run = false;
+		t->n_stackless += t->n_waits;
 		s->to->n_short++;
 	} else if (thread_is_off(t)) {
 		put_state(s, t, m->at_ns);
@@ -211,6 +214,18 @@ static void take_processor(
 	set_state(t, THREAD_RUNNING, since_ns);
 }
 
+/* Most waits have no stack. Those before one that has it count as its kind. */
+static void set_stack(struct watched_thread *t, uint32_t stack)
+{
+	t->stack = stack;
+	if (stack == STACKS_NONE) {
+		t->n_stackless++;
+		return;
+	}
+	t->n_waits = 1 + t->n_stackless;
+	t->n_stackless = 0;
+}
+
 /* If a moment is missing, nobody knows what the thread did before. */
 static void leave_processor(
 	struct thread_states *s, struct watched_thread *t, const struct thread_moment *m)
@@ -218,13 +233,14 @@ static void leave_processor(
 	bool is_running = t->knowledge == KNOWN_READY ||
 			  (t->knowledge == KNOWN_STATE && t->state == THREAD_RUNNING);
 	int64_t start_ns = t->since_ns;
+	uint32_t stack = is_running ? t->stack : STACKS_NONE;
 
 	put_run(s, t);
 	if (t->knowledge == KNOWN_READY)
 		t->cpu = m->cpu;
 	set_state(t, m->change == THREAD_WAS_BLOCKED ? THREAD_BLOCKED : THREAD_PREEMPTED, m->at_ns);
-	t->stack = m->stack;
-	t->n_switches = m->n_switches;
+	if (t->state == THREAD_BLOCKED)
+		set_stack(t, stack);
 	t->has_run = is_running;
 	t->run_start_ns = start_ns;
 }
@@ -265,6 +281,9 @@ static void apply(struct thread_states *s, const struct thread_moment *m)
 		break;
 	case THREAD_GOT_CPU:
 		take_processor(s, t, m);
+		break;
+	case THREAD_GAVE_STACK:
+		t->stack = m->stack;
 		break;
 	case THREAD_WAS_PREEMPTED:
 	case THREAD_WAS_BLOCKED:

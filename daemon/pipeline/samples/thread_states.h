@@ -19,6 +19,7 @@ struct thread_states;
 enum thread_change {
 	THREAD_STARTED,
 	THREAD_GOT_CPU,
+	THREAD_GAVE_STACK, /* it gives up its processor with |stack|; the next moment tells why */
 	THREAD_WAS_PREEMPTED,
 	THREAD_WAS_BLOCKED,
 	THREAD_ENDED,
@@ -29,9 +30,8 @@ struct thread_moment {
 	int64_t at_ns; /* CLOCK_MONOTONIC */
 	pid_t tid;
 	uint32_t cpu;
-	/* Number of the stack with which it was blocked in the process's table; or STACKS_NONE. */
-	uint32_t stack;
-	uint32_t n_switches; /* waits that |stack| stands for */
+	uint32_t
+		stack; /* of THREAD_GAVE_STACK: a number in the process's table; else STACKS_NONE */
 	enum thread_change change;
 };
 
