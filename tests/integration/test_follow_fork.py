@@ -60,7 +60,7 @@ def children_that_nobody_follows_are_counted(t):
 def an_empty_recording_says_that_children_are_not_followed(t):
     target = t.target().serve()
     prefork_one(t, target, "steady")
-    capture = t.capture(target, 100, "-o", "ptap_usage_interval_ms=0", code=3)
+    capture = t.capture(target, 100, "-o", "ptap_usage_interval_ms=0", "-o", "ptap_sample_hz=0", code=3)
     contains(capture.stderr, "; 1 forked child is not recorded; set follow_fork, or PROFTAP_FOLLOW_FORK=1 in the program's environment\n", "the reason")
 
 

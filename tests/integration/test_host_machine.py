@@ -183,7 +183,7 @@ def the_flight_recorder_has_machine_counters(t):
 @test
 def empty_trace_stays_empty(t):
     host, _ = serve(t)
-    t.capture(f"127.0.0.1:{host.port}", 50, "-o", "ptap_usage_interval_ms=0", code=3)
+    t.capture(f"127.0.0.1:{host.port}", 50, "-o", "ptap_usage_interval_ms=0", "-o", "ptap_sample_hz=0", code=3)
 
 
 @test

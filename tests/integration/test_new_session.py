@@ -202,6 +202,7 @@ def its_own_part_has_subprocesses_where_they_are_asked_for(t):
     child = Child(t, target, "child")
     asked = session("tree", duration_ms=1000 * PATIENCE_S)
     asked.request.opts.advanced_configuration["profile_subprocesses"].bool_value = True
+    asked.request.opts.advanced_configuration["ptap_sample_hz"].int64_value = 0
     with Calls(target) as calls:
         stream = calls.start(NEW_SESSION, asked)
         for process, n in ((target, 3), (child, 4)):

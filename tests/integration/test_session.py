@@ -18,7 +18,7 @@ from trace_file import Trace
 LONG_MS = 15000
 TO_THE_END_MS = (2**63 - 1) // 4000000  # the longest duration, which proftap run asks for
 FREE_S = 0.1 if SLOWNESS == 1 else 2  # the time in which longer work must be given up
-NO_USAGE = ("-o", "ptap_usage_interval_ms=0")
+NO_USAGE = ("-o", "ptap_usage_interval_ms=0", "-o", "ptap_sample_hz=0")
 
 
 def stop_server(target):

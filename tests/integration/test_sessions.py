@@ -109,7 +109,7 @@ def snapshots_in_one_run_are_reported_as_one_process(t):
 def long_session_lies_in_files(t):
     target = t.target().serve(0, RING_BYTES)
     server = find_proftapd(target.pid)
-    call("start", target.port, "-o", "ptap_usage_interval_ms=0")
+    call("start", target.port, "-o", "ptap_usage_interval_ms=0", "-o", "ptap_sample_hz=0")
     target.ask(f"flood {WAVES}")
     wait_until(lambda: sum(read_spools(server).values()) >= FILED_BYTES, "the files")
     if SANITIZERS == "no":
@@ -131,7 +131,7 @@ def check_newest(done):
 @test
 def the_oldest_files_go_first_and_are_counted(t):
     target = t.target().serve(0, RING_BYTES)
-    call("start", target.port, "-o", "ptap_usage_interval_ms=0", "--max_bytes", 300 << 20)
+    call("start", target.port, "-o", "ptap_usage_interval_ms=0", "-o", "ptap_sample_hz=0", "--max_bytes", 300 << 20)
     target.ask(f"flood {WAVES}")
     check_newest(call("snapshot", target.port, "--log_dir", t.dir / "logs"))
 
@@ -139,7 +139,7 @@ def the_oldest_files_go_first_and_are_counted(t):
 @test
 def without_files_the_newest_that_memory_has_room_for_is_kept(t):
     target = t.target().serve(0, RING_BYTES)
-    call("start", target.port, "-o", "ptap_usage_interval_ms=0")
+    call("start", target.port, "-o", "ptap_usage_interval_ms=0", "-o", "ptap_sample_hz=0")
     server = find_proftapd(target.pid)
     limits = resource.prlimit(server, resource.RLIMIT_NOFILE)
     resource.prlimit(server, resource.RLIMIT_NOFILE, (3, limits[1]))
@@ -152,7 +152,7 @@ def without_files_the_newest_that_memory_has_room_for_is_kept(t):
 def a_large_snapshot_takes_little_memory(t):
     # The ring is part of the memory, so it is small, and may be full on a busy machine.
     target = t.target().serve(0, RING_BYTES // 4)
-    call("start", target.port, "-o", "ptap_usage_interval_ms=0")
+    call("start", target.port, "-o", "ptap_usage_interval_ms=0", "-o", "ptap_sample_hz=0")
     target.ask(f"flood {WAVES}")
     watch = MemoryWatch(find_proftapd(target.pid))
     path = call("snapshot", target.port, "--log_dir", t.dir / "logs").stdout.strip()
@@ -168,7 +168,7 @@ def a_large_snapshot_takes_little_memory(t):
 @test
 def the_files_can_be_split(t):
     target = t.target().serve(0, 4 << 20)
-    call("start", target.port, "-o", "ptap_usage_interval_ms=0")
+    call("start", target.port, "-o", "ptap_usage_interval_ms=0", "-o", "ptap_sample_hz=0")
     target.ask(f"count {N} 10")
     found = []
     for command in ("snapshot", "stop"):

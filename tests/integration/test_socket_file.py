@@ -154,7 +154,7 @@ def other_users_are_let_in_only_where_asked_for(t):
     serve(t, open_, any_local_user=1)
     equal(stat.S_IMODE(open_.stat().st_mode), 0o666, "mode")
     for path, code in ((closed, 5), (open_, 3)):
-        t.capture(f"unix:{path}", 20, "--host_tracer_level", "0", "-o", "ptap_usage_interval_ms=0",
+        t.capture(f"unix:{path}", 20, "--host_tracer_level", "0", "-o", "ptap_usage_interval_ms=0", "-o", "ptap_sample_hz=0",
                   code=code, user=NOBODY, program=t.public_proftap(),
                   log_dir=t.public_dir(f"logs{code}"))
 

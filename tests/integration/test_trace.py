@@ -188,7 +188,7 @@ def options_are_checked_by_the_server(t):
             contains(why, part, "ptap_last_error")
     equal(target.ask("trace_start"), str(-errno.EINVAL), "a trace without a directory")
     check(not log_dir.exists(), "a refused trace has left a directory")
-    start_trace(target, log_dir, "host_tracer_level=1", "ptap_usage_interval_ms=0",
+    start_trace(target, log_dir, "host_tracer_level=1", "ptap_usage_interval_ms=0", "ptap_sample_hz=0",
                 "session_id=mine", "unheard_of=1")
     equal((target.ask("enabled 1"), target.ask("enabled 2")), ("1", "0"), "levels")
     target.ask("burst 1")
@@ -226,7 +226,7 @@ def a_trace_can_be_ended_before_its_time(t):
     target = t.target()
     log_dir = t.dir / "logs"
     for delay_ms in (3600 * 1000, 2**63 - 1):
-        start_trace(target, log_dir, f"delay_ms={delay_ms}", "ptap_usage_interval_ms=0")
+        start_trace(target, log_dir, f"delay_ms={delay_ms}", "ptap_usage_interval_ms=0", "ptap_sample_hz=0")
         begin = time.monotonic()
         equal(target.ask("enabled 1"), "0", "ptap_enabled(1) before its time")
         equal(target.ask("trace_stop"), str(-errno.ENODATA), "ptap_trace_stop")
@@ -237,7 +237,7 @@ def a_trace_can_be_ended_before_its_time(t):
 @test
 def nothing_recorded_is_an_error_and_no_file(t):
     target = t.target()
-    start_trace(target, t.dir / "logs", "ptap_usage_interval_ms=0")
+    start_trace(target, t.dir / "logs", "ptap_usage_interval_ms=0", "ptap_sample_hz=0")
     equal(target.ask("trace_stop"), str(-errno.ENODATA), "ptap_trace_stop")
     contains(target.ask("error"), "empty", "ptap_last_error")
     check(not (t.dir / "logs").exists(), "an empty trace has left a directory")

@@ -186,7 +186,7 @@ def the_interval_is_an_option_and_0_is_off(t):
     check_samples(capture.trace, 20, 12)
     capture = t.capture(host, 600, "--ptap_usage_interval_ms", "300")
     check_samples(capture.trace, 300, 2)
-    off = t.capture(host, 50, "-o", "ptap_usage_interval_ms=0", code=3)
+    off = t.capture(host, 50, "-o", "ptap_usage_interval_ms=0", "-o", "ptap_sample_hz=0", code=3)
     contains(off.stderr, "the recording worked and was empty", "standard error")
     equal(off.left(), [], "remaining files")
     bad = t.capture(host, 50, "-o", "ptap_usage_interval_ms=60001", code=2)

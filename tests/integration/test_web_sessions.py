@@ -46,7 +46,7 @@ def a_session_records_until_it_is_ended(t):
     api = Api(t)
     target = api.target()
     row = find_row(api, target)
-    begun = api.post(path_of(api, target), {"session": "nightly", "options": {"host_tracer_level": 1, "ptap_usage_interval_ms": 0}}, 200)
+    begun = api.post(path_of(api, target), {"session": "nightly", "options": {"host_tracer_level": 1, "ptap_usage_interval_ms": 0, "ptap_sample_hz": 0}}, 200)
     equal(begun, {"id": row["id"], "pid": target.pid, "session": "nightly", "warnings": []}, "the answer")
     await_state(api, target, "recording")
     target.ask("await 1", "burst 3")

@@ -11,7 +11,7 @@ from processes import Pipeline, folder, wait_until
 from service import BUSY, Service, has_events, refused, request
 
 LONG_MS = 600 * 1000
-NO_USAGE = {"ptap_usage_interval_ms": 0}
+NO_USAGE = {"ptap_usage_interval_ms": 0, "ptap_sample_hz": 0}
 UINT64_MAX = 2**64 - 1
 Code = grpc.StatusCode
 

@@ -13,7 +13,7 @@ FEW_PIXELS = 1000
 def record(work):
     """Returns (run, host) of a trace with spans alone."""
     with Pipeline(work) as pipeline:
-        path = capture(pipeline.port, 200, work / "logs", "-o", "ptap_usage_interval_ms=0")
+        path = capture(pipeline.port, 200, work / "logs", "-o", "ptap_usage_interval_ms=0", "-o", "ptap_sample_hz=0")
     return path.parent.name, path.name.removesuffix(".xplane.pb")
 
 
