@@ -101,6 +101,7 @@ ROWS = {
     "ptap_usage_interval_ms": (9, "9 counts as 10", [(60001, "0 to 60000 ms"), (True, BAD_TYPE)]),
     # Other tests take samples: some kernels refuse them, and the answer has a warning then.
     "ptap_sample_hz": (0, None, [(5000, "0 to 4999 Hz"), (True, BAD_TYPE)]),
+    "ptap_offcpu": (False, None, BOOL),
     "ptap_machine_usage": (False, None, BOOL),
     "ptap_target": ("x", "ignored: only a host daemon reads this key", [(1, BAD_TYPE)]),
     "override_hostname": ("x", None, STRICT_TEXT),

@@ -97,7 +97,7 @@ def looks_that_overlap_have_each_span_once(t):
     call(t, "convert", paths[0].parent, "-t", "ndjson", "-o", t.dir / "out.ndjson")
     rows = [json.loads(line) for line in (t.dir / "out.ndjson").read_text().splitlines()]
     equal(len([row for row in rows if row.get("name") == "burst"]), n, "spans")
-    equal([p["process_id"] for p in result["planes"] if p["process_id"]], [program.pid], "processes")
+    equal([p["process_id"] for p in result["planes"] if p["name"] == "/host:CPU"], [program.pid], "processes")
     equal(result["totals"]["dropped"], Trace(paths[-1]).host_stat("dropped_traces"), "losses")
 
 
@@ -121,7 +121,7 @@ def a_capture_beside_the_recorder_has_each_record_once(t):
     rows = [json.loads(line) for line in (t.dir / "out.ndjson").read_text().splitlines()]
     found = [len([row for row in rows if row.get("name") == name]) for name in ("burst", "noise", "request")]
     equal(found, [450, 60, 20], "spans")
-    equal([p["process_id"] for p in result["planes"] if p["process_id"]], [program.pid], "processes")
+    equal([p["process_id"] for p in result["planes"] if p["name"] == "/host:CPU"], [program.pid], "processes")
     equal(result["warnings"], [], "warnings")
 
 

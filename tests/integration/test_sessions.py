@@ -95,8 +95,9 @@ def snapshots_in_one_run_are_reported_as_one_process(t):
     look("stop", "last")
     result = json.loads(call("report", "--json", run_dir).stdout)
     equal(count_spans(result), {"paced": 2000}, "spans")
-    equal([p["process_id"] for p in result["planes"] if p["process_id"]], [target.pid], "processes")
-    equal([len(p["threads"]) for p in result["planes"] if p["process_id"]], [1], "threads")
+    hosts = [p for p in result["planes"] if p["name"] == "/host:CPU"]
+    equal([p["process_id"] for p in hosts], [target.pid], "processes")
+    equal([len(p["threads"]) for p in hosts], [1], "threads")
     names = [c["name"] for p in result["planes"] for c in p["counters"]]
     equal(len(names), len(set(names)), f"counters: {names}")
     call("convert", run_dir, "-t", "chrome", "-o", t.dir / "out.json")

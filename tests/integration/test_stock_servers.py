@@ -140,7 +140,7 @@ def server_writes_takes_a_url(t):
 @test
 def options_unknown_to_stock_servers_are_named(t):
     """The warning names only proftap's options, and comes only for a target whose trace is from a stock server."""
-    options = ("--max_bytes", "2000000", "-o", "ptap_usage_interval_ms=0", "-o", "ptap_sample_hz=0", "-o", "host_tracer_level=3",
+    options = ("--max_bytes", "2000000", "-o", "ptap_usage_interval_ms=0", "-o", "host_tracer_level=3",
                "-o", "gpu_max_annotation_strings=5")
     words = "ptap_usage_interval_ms, ptap_max_capture_bytes (--max_bytes): without effect: this server is not one of proftap's"
     stock, kept = serve(t, lambda c: c.reply(field(8, space()))), serve(t, lambda c: c.reply(b""), unknown=None)
@@ -304,7 +304,8 @@ def capture_names_the_server_that_records_annotations(t):
                                                        "PROFTAP_RECORDER": "1", "LD_PRELOAD": str(LIBRARY)})
     how = {"env": {**os.environ, **make_environment(t)}, "capture_output": True, "text": True}
     wait_until(lambda: sum(pid == stock.pid for pid, _ in listed(t)) == 2, "both servers to be listed")
-    done = subprocess.run([PROFTAP, "capture", str(stock.pid), str(MS), "-o", "ptap_usage_interval_ms=0", "-o", "ptap_sample_hz=0"], **how)
+    done = subprocess.run([PROFTAP, "capture", str(stock.pid), str(MS), "-o", "ptap_usage_interval_ms=0",
+                           "-o", "ptap_sample_hz=0"], **how)
     equal(done.returncode, 3, f"exit status: {done.stderr}")
     contains(done.stderr, words, "reason why nothing was recorded")
     contains(subprocess.run([PROFTAP, "ps", str(stock.pid)], **how).stderr, words, "output of ps")

@@ -109,6 +109,7 @@ def tree_request(duration_ms, **fields):
 
 
 def planes_of(trace):
-    """Returns the names of the planes of recorded programs, without those that have only a descendant's usage."""
+    """Returns the names of the planes with annotations of recorded programs."""
     return sorted(name for name, plane in trace.planes.items()
-                  if name.startswith("/host:CPU") and "ptap_descendant_of" not in read_stats(plane, plane.stats))
+                  if name.startswith("/host:CPU") and not name.endswith((" samples", " thread states"))
+                  and "ptap_descendant_of" not in read_stats(plane, plane.stats))
