@@ -507,6 +507,8 @@ static int put_all_samples(struct chrome *c, struct diag *d)
 	const struct view *v = c->view;
 	int r = 0;
 
+	for (size_t i = 0; i < v->n_states; i++)
+		codec_lose(c->result, "states of threads", v->states[i].n_events);
 	if (v->n_samples == 0) {
 		sink_text(c->sink, "\n]}\n");
 		return 0;
