@@ -54,8 +54,8 @@ static int draw_traces(const struct flame_settings *s, char **places, int n, str
 
 	if (r == 0 && view->n_samples == 0)
 		r = view_note(view,
-			"the trace has no CPU samples, so the graph shows spans; record "
-			"with -o ptap_sample_hz=99 to see functions");
+			"the trace has no CPU samples, so the graph shows spans; its warnings tell "
+			"why, unless it was recorded with ptap_sample_hz=0");
 	if (r)
 		return r;
 	view->clips_spans = true;

@@ -225,6 +225,7 @@ def commands(block):
 def normal(text):
     """The part of an output that does not depend on time and place."""
     text = re.sub(r"\d\d:\d\d:[\d.]+|\d{4}(_\d\d){5}|\d[\d,.]*( [nmu]?s\b)?", "N", re.sub(r" +", " ", text))
+    text = text.replace("· CPU samples N ", "")  # a program that sleeps has none
     return re.sub(r"\b[kMG]?B\b", "B", re.sub(r"\b(thread)s?\b", r"\1", text.replace(socket.gethostname(), "nodeN")))
 
 

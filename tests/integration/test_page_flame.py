@@ -82,7 +82,7 @@ def a_run_without_samples_says_how_to_get_them(t):
     page = visit.page
     page.click("[data-action=flame]:not(:disabled)")
     equal(leaves(page), ["all;/host:CPU;main;outer;inner 0.00002"], "stacks of spans")
-    contains(page.text("dialog"), "Record with -o ptap_sample_hz=99 to see functions.", "the help")
+    contains(page.text("dialog"), "unless it was recorded with ptap_sample_hz=0.", "the help")
     check_width(page, "the dialog")
     page.resize(320, 640)
     settle(page)

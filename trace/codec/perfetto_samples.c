@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Writes the CPU samples of each thread, and its states, as a sequence of packets. The frames of a stack are
- * numbered, and each is defined in the packet that uses it first. Perfetto has no table for samples
- * of waiting.
+ * Writes the CPU samples of each thread, and its states, each as a sequence of packets. The frames
+ * of a stack are numbered, and each is defined in the packet that uses it first. Perfetto has no
+ * table for samples of waiting.
  */
 
 #include <errno.h>

@@ -36,7 +36,8 @@ int thread_samples_read(const struct view *view, const struct view_track *track,
 
 /*
  * Returns the track whose row has the samples or states of |track|: the thread's; without spans,
- * that of its samples; without these, |track| itself. NULL: a grouping has no row for them, which is counted as a loss.
+ * that of its samples; without these, |track| itself. NULL: a grouping has no row for them, which
+ * is counted as a loss.
  */
 const struct view_track *thread_samples_find_row(
 	const struct view *view, const struct view_track *track, struct codec_result *result);

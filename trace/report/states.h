@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Sums up what each thread did by its states: it ran, was preempted, or was blocked, and in what. */
+/*
+ * Sums up what each thread did, by its states: it ran, was preempted, or was blocked, and in what.
+ */
 #ifndef TRACE_REPORT_STATES_H
 #define TRACE_REPORT_STATES_H
 

@@ -56,8 +56,8 @@ int thread_states_add(struct thread_states *s, const struct thread_moment *m);
 int thread_states_advance(struct thread_states *s, int64_t until_ns, struct sampled_process *to);
 
 /*
- * Adds the intervals that go on, up to |until_ns| or the last advance. Later ones go to another process structure, and
- * know nothing of the stacks of |to|. 0 or -ENOMEM.
+ * Adds the intervals that go on, up to |until_ns| or the last advance. Later ones go to another
+ * process structure, and know nothing of the stacks of |to|. 0 or -ENOMEM.
  */
 int thread_states_cut(struct thread_states *s, int64_t until_ns, struct sampled_process *to);
 

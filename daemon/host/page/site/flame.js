@@ -16,7 +16,7 @@ const TIME_HELP = {
 	waiting: "time in which threads waited",
 	span: "time of spans, without that of spans inside of them",
 };
-const NO_SAMPLES = "The trace has no CPU samples, so the graph shows the time of spans. Record with -o ptap_sample_hz=99 to see functions.";
+const NO_SAMPLES = "The trace has no CPU samples, so the graph shows the time of spans. Its warnings tell why, unless it was recorded with ptap_sample_hz=0.";
 
 function percent(part, whole) {
 	return whole ? `${Number(((100 * part) / whole).toPrecision(3))} %` : "–";
