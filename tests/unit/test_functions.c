@@ -61,6 +61,21 @@ static void sample(uint32_t thread, int64_t since_start_ns, const char *stack)
 		.cpu = 3};
 }
 
+/* The thread 0 waited with that stack, which stands for |n_waits| such times. */
+static void wait_with(int64_t since_start_ns, int64_t ns, const char *stack, uint32_t n_waits)
+{
+	ck_assert_int_eq(
+		grow(&process.intervals, &process.n_intervals_allocated, process.n_intervals + 1),
+		0);
+	process.intervals[process.n_intervals++] = (struct thread_interval){
+		.start_ns = START_NS + since_start_ns,
+		.end_ns = START_NS + since_start_ns + ns,
+		.stack = make_stack(stack),
+		.n_waits = n_waits,
+		.state = THREAD_BLOCKED,
+	};
+}
+
 static void sum_up(void)
 {
 	const struct sample_lines_input in = {.start_ns = START_NS,
@@ -94,12 +109,12 @@ START_TEST(functions_have_their_own_samples_and_those_of_their_callees)
 	sample(0, 10, "ma");
 	sample(1, 20, "ma");
 	sum_up();
-	ck_assert_uint_eq(functions.n_samples, 3);
+	ck_assert_uint_eq(functions.ran.n_samples, 3);
 	ck_assert_int_eq(functions.period_ns, PERIOD_NS);
-	ck_assert_uint_eq(functions.n, 3);
-	expect_row(&functions.v[0], "a", 2, 3);
-	expect_row(&functions.v[1], "b", 1, 1);
-	expect_row(&functions.v[2], "m", 0, 3);
+	ck_assert_uint_eq(functions.ran.n, 3);
+	expect_row(&functions.ran.v[0], "a", 2, 3);
+	expect_row(&functions.ran.v[1], "b", 1, 1);
+	expect_row(&functions.ran.v[2], "m", 0, 3);
 }
 END_TEST
 
@@ -107,7 +122,7 @@ START_TEST(a_recursive_function_counts_once_in_a_total)
 {
 	sample(0, 10, "maaa");
 	sum_up();
-	expect_row(&functions.v[0], "a", 1, 1);
+	expect_row(&functions.ran.v[0], "a", 1, 1);
 }
 END_TEST
 
@@ -117,8 +132,8 @@ START_TEST(samples_outside_of_the_recording_are_left_out)
 	sample(0, STOP_NS - START_NS + 1, "m");
 	sample(0, 5, "x");
 	sum_up();
-	ck_assert_uint_eq(functions.n_samples, 1);
-	expect_row(&functions.v[0], "x", 1, 1);
+	ck_assert_uint_eq(functions.ran.n_samples, 1);
+	expect_row(&functions.ran.v[0], "x", 1, 1);
 }
 END_TEST
 
@@ -129,7 +144,7 @@ START_TEST(a_process_without_samples_has_no_plane)
 	add("outer", 0, 100, 0);
 	sum_up();
 	ck_assert_uint_eq(space->n_planes, n_before);
-	ck_assert_uint_eq(functions.n, 0);
+	ck_assert_uint_eq(functions.ran.n, 0);
 }
 END_TEST
 
@@ -155,11 +170,11 @@ START_TEST(samples_count_for_each_span_that_is_open_on_their_thread)
 	sample(1, 30, "mz");
 	sum_up();
 	ck_assert_uint_eq(functions.n_spans, 2);
-	ck_assert_uint_eq(find_inside("outer")->n_samples, 4);
-	ck_assert_uint_eq(find_inside("inner")->n_samples, 2);
-	ck_assert_uint_eq(find_inside("inner")->n, 1);
-	ck_assert_str_eq(get_function(&find_inside("inner")->v[0]), "b");
-	ck_assert_uint_eq(find_inside("inner")->v[0].n_self, 2);
+	ck_assert_uint_eq(find_inside("outer")->ran.n_samples, 4);
+	ck_assert_uint_eq(find_inside("inner")->ran.n_samples, 2);
+	ck_assert_uint_eq(find_inside("inner")->ran.n, 1);
+	ck_assert_str_eq(get_function(&find_inside("inner")->ran.v[0]), "b");
+	ck_assert_uint_eq(find_inside("inner")->ran.v[0].n_self, 2);
 }
 END_TEST
 
@@ -169,7 +184,23 @@ START_TEST(a_sample_counts_once_for_spans_of_one_name)
 	add("again", 10, 50, 0);
 	sample(0, 20, "m");
 	sum_up();
-	ck_assert_uint_eq(find_inside("again")->n_samples, 1);
+	ck_assert_uint_eq(find_inside("again")->ran.n_samples, 1);
+}
+END_TEST
+
+START_TEST(waits_are_sums_of_their_own)
+{
+	add("outer", 0, 100, 0);
+	sample(0, 5, "ma");
+	wait_with(10, 20, "mr", 1);
+	wait_with(40, 10, "mr", 3);
+	sum_up();
+	ck_assert_uint_eq(functions.ran.n_samples, 1);
+	ck_assert_uint_eq(functions.waited.n_samples, 2);
+	ck_assert_int_eq(functions.waited.ns, 20 + 3 * 10);
+	ck_assert_str_eq(get_function(&functions.waited.v[0]), "r");
+	ck_assert_int_eq(functions.waited.v[0].self_ns, 50);
+	ck_assert_int_eq(find_inside("outer")->waited.ns, 50);
 }
 END_TEST
 
@@ -212,6 +243,7 @@ static const struct unit_test tests[] = {
 	UNIT_TEST(a_process_without_samples_has_no_plane),
 	UNIT_TEST(samples_count_for_each_span_that_is_open_on_their_thread),
 	UNIT_TEST(a_sample_counts_once_for_spans_of_one_name),
+	UNIT_TEST(waits_are_sums_of_their_own),
 	UNIT_TEST(threads_have_the_names_that_the_program_gave_them),
 	UNIT_TEST(stacks_that_cannot_be_read_are_noted),
 	{NULL},
