@@ -47,10 +47,11 @@ def step_number(event):
 
 
 def complete(events):
-    """(thread, event) of each span."""
+    """(thread, event) of each span, without samples and states of threads, which are in processes of their own."""
     names = thread_names(events)
+    processes = process_names(events)
     for event in events:
-        if event["ph"] == "X":
+        if event["ph"] == "X" and not processes.get(event["pid"], "").endswith((" samples", " thread states")):
             yield names[event["pid"], event["tid"]], event
 
 

@@ -120,6 +120,8 @@ struct space {
 #define PLANE_SAMPLES_SUFFIX " samples"
 /* The same for a plane with the states of threads: running, preempted, blocked. */
 #define PLANE_STATES_SUFFIX " thread states"
+/* stat of such a plane: the number of waits that were left out, because they were short */
+#define PLANE_SHORT_WAITS "ptap_short_waits"
 #define PLANE_STACKS \
 	"ptap_stacks" /* stat of such a plane: its stacks (trace/xspace/stack_profile.h) */
 /*
@@ -242,25 +244,24 @@ const char *plane_find_text(const struct plane *plane, const char *name);
  */
 #define PLANE_BESIDE_DEVICE "/device:CUSTOM:GPU:"
 
-/* True if |name| begins like PLANE_HOST and ends with |suffix|. */
+/*
+ * True if |name| begins like PLANE_HOST and ends with |suffix|. JAX's server adds " [PID]" to the
+ * names of planes that it got from the programs that it started.
+ */
 static inline bool plane_name_has_suffix(const char *name, const char *suffix)
 {
+	size_t n_suffix = strlen(suffix);
 	size_t n = strlen(name);
+	size_t n_digits = 0;
 
-	return strncmp(name, PLANE_HOST, strlen(PLANE_HOST)) == 0 && n > strlen(suffix) &&
-	       strcmp(name + n - strlen(suffix), suffix) == 0;
-}
-
-/* True for the planes of docs/internals/samples.md with CPU samples. */
-static inline bool plane_name_is_samples(const char *name)
-{
-	return plane_name_has_suffix(name, PLANE_SAMPLES_SUFFIX);
-}
-
-/* True for those with the states of threads. */
-static inline bool plane_name_is_states(const char *name)
-{
-	return plane_name_has_suffix(name, PLANE_STATES_SUFFIX);
+	if (n && name[n - 1] == ']') {
+		while (n_digits + 1 < n && strchr("0123456789", name[n - 2 - n_digits]))
+			n_digits++;
+		if (n >= n_digits + 3 && memcmp(name + n - n_digits - 3, " [", 2) == 0)
+			n -= n_digits + 3;
+	}
+	return strncmp(name, PLANE_HOST, strlen(PLANE_HOST)) == 0 && n > n_suffix &&
+	       memcmp(name + n - n_suffix, suffix, n_suffix) == 0;
 }
 
 /* "/device:" begins the names that XLA and proftap use, "#Chip" those of older TPUs. */

@@ -97,9 +97,16 @@ enum archive_role {
 	ROLE_CONSUMER, /* _c */
 };
 
+enum archive_plane_kind {
+	PLANE_OF_EVENTS,
+	PLANE_OF_SAMPLES, /* CPU samples and waits; docs/internals/samples.md */
+	PLANE_OF_STATES, /* states of threads */
+};
+
 struct archive_plane {
 	int64_t id;
 	char *name;
+	enum archive_plane_kind kind;
 	struct archive_line *lines;
 	size_t n_lines;
 	size_t n_lines_allocated;

@@ -528,6 +528,18 @@ static int survey_plane(
 	return r;
 }
 
+/* A program may have such a name, too, but then its plane has no such stat. */
+static enum archive_plane_kind find_plane_kind(const struct archive_plane *plane)
+{
+	if (plane_name_has_suffix(plane->name, PLANE_SAMPLES_SUFFIX) &&
+		names_find(&plane->stat_names, PLANE_STACKS) != NAMES_NONE)
+		return PLANE_OF_SAMPLES;
+	if (plane_name_has_suffix(plane->name, PLANE_STATES_SUFFIX) &&
+		names_find(&plane->stat_names, PLANE_SHORT_WAITS) != NAMES_NONE)
+		return PLANE_OF_STATES;
+	return PLANE_OF_EVENTS;
+}
+
 static int index_plane(struct indexing *x, const struct pb_field *field)
 {
 	struct archive_plane *plane = archive_add_plane(x->archive);
@@ -540,6 +552,8 @@ static int index_plane(struct indexing *x, const struct pb_field *field)
 	idmap_sort(&plane->stats);
 	if (r == 0)
 		r = assign_roles(x, plane);
+	if (r == 0)
+		plane->kind = find_plane_kind(plane);
 	if (r == 0)
 		r = x->survey ? survey_plane(x, plane, field) : index_plane_rest(x, plane, field);
 	if (r == 0)

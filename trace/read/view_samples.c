@@ -26,7 +26,7 @@ static int add_profile(struct view *v, const struct archive *a, const struct arc
 	const char *why = NULL;
 	int r;
 
-	if (!stat || stat->type != STAT_BYTES || !plane_name_is_samples(plane->name))
+	if (!stat || stat->type != STAT_BYTES || plane->kind != PLANE_OF_SAMPLES)
 		return 0;
 	if (grow(&v->profiles, &v->n_profiles_allocated, v->n_profiles + 1))
 		return -ENOMEM;

@@ -249,9 +249,9 @@ static bool line_is_derived(const struct archive_plane *plane, const struct arch
 static enum track_kind find_track_kind(const struct view_process *p,
 	const struct archive_plane *plane, const struct archive_line *line)
 {
-	if (plane_name_is_samples(plane->name))
+	if (plane->kind == PLANE_OF_SAMPLES)
 		return TRACK_SAMPLES;
-	if (plane_name_is_states(plane->name))
+	if (plane->kind == PLANE_OF_STATES)
 		return TRACK_STATES;
 	if (line->is_counters)
 		return TRACK_COUNTERS;

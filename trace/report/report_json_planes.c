@@ -5,7 +5,6 @@
 
 #include "base/cleanup.h"
 #include "trace/json.h"
-#include "trace/model/space.h"
 #include "trace/read/archive.h"
 #include "trace/read/view.h"
 #include "trace/report/digest.h"
@@ -201,12 +200,6 @@ static size_t get_plane_of(const void *digest, size_t track)
 	return digest_find_plane(g, g->tracks[track].track);
 }
 
-/* These planes have members of their own in the report. */
-static bool plane_has_samples_or_states(const struct archive_plane *plane)
-{
-	return plane_name_is_samples(plane->name) || plane_name_is_states(plane->name);
-}
-
 int report_json_put_planes(struct report_json *w)
 {
 	const struct digest *g = w->digest;
@@ -214,7 +207,8 @@ int report_json_put_planes(struct report_json *w)
 
 	json_begin_list(&w->j, "planes");
 	for (size_t i = 0; i < g->n_planes && r == 0; i++)
-		if (!plane_has_samples_or_states(g->planes[i].plane))
+		if (g->planes[i].plane->kind ==
+			PLANE_OF_EVENTS) /* others have members of their own */
 			r = put_plane(w, i);
 	json_end_list(&w->j);
 	groups_deinit(&w->tracks);

@@ -292,7 +292,7 @@ static int draw_states(
 		r = line ? draw_interval(in, p, &interval, plane, line) : -ENOMEM;
 	}
 	sort_lines(plane);
-	return r ? r : plane_set_uint(plane, "ptap_short_waits", p->n_short);
+	return r ? r : plane_set_uint(plane, PLANE_SHORT_WAITS, p->n_short);
 }
 
 int state_lines_add(
