@@ -414,10 +414,12 @@ const struct option options_table[] = {
 		"records kept in memory before the target's server writes them to a file"),
 	MAP_INT("ptap_usage_interval_ms", 0, 60000, "100", "ms",
 		"time between two samples of CPU, memory, faults and I/O; 0: none"),
-	MAP_INT("ptap_sample_hz", 0, 4999, "99", "Hz",
-		"CPU samples in a second of each thread that runs; 0: none"),
-	MAP_BOOL("ptap_offcpu", "true",
-		"tell when threads ran, were preempted, or waited; not with ptap_sample_hz=0"),
+	SHARED_INT(ALL, "ptap_sample_hz", 0, 4999, "99", "Hz",
+		"CPU samples in a second of each thread that runs; 0, also a flight recorder's "
+		"default: none"),
+	{"ptap_offcpu", OPTION_BOOL, OPTION_MAP, 0, 1, "true", NULL,
+		"tell when threads ran, were preempted, or waited; not with ptap_sample_hz=0", ALL,
+		NULL},
 	MAP_BOOL("ptap_machine_usage", "true",
 		"add counters of the whole machine, if recorded through a host daemon"),
 

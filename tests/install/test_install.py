@@ -22,6 +22,7 @@ from processes import TOP_BUILD, TOP_SRC, Capture, Process, is_alive  # noqa: E4
 UNITS = ("proftapd.service", "proftapd.socket", "proftapd-registry.socket", "proftapd-web.socket")
 # The limit of systemd-analyze security, in tenths; the scale ends at ten.
 MAX_EXPOSURE = 30
+SAMPLES_PERMITTED = "perf_event_open is allowed"
 # The size of a stripped program. gRPC with TLS and what it needs adds 7 MB.
 MAX_PROGRAM_BYTES = 7_000_000
 SANITIZE = {"address": ["-fsanitize=address,undefined"], "thread": ["-fsanitize=thread"]}
@@ -155,7 +156,9 @@ def check_units(prefix):
     folder = prefix / "lib/systemd/system"
     said = systemd("systemd-analyze", "verify", "--man=no", *(folder / unit for unit in UNITS))
     equal(said or "", "", "output of systemd-analyze verify")
-    systemd("systemd-analyze", "security", "--offline=true", f"--threshold={MAX_EXPOSURE}", folder / "proftapd.service")
+    said = systemd("systemd-analyze", "security", "--offline=true", f"--threshold={MAX_EXPOSURE}", folder / "proftapd.service")
+    # Lent servers inherit the filter, and take CPU samples.
+    contains(said or SAMPLES_PERMITTED, SAMPLES_PERMITTED, "output of systemd-analyze security")
     users = systemd("systemd-sysusers", "--dry-run", f"--root={prefix}", "-",
                     stdin=(prefix / "lib/sysusers.d/proftap.conf").read_text())
     contains(users or "Creating user 'proftap'", "Creating user 'proftap'", "plan of systemd-sysusers")

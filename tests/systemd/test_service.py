@@ -104,9 +104,9 @@ def count_spans(path):
     return json.loads(said)["totals"]["spans"]
 
 
-def begin(t, target, **how):
+def begin(t, target, options=(), **how):
     """Begins a capture that lasts until it is ended."""
-    capture = t.start_capture(f"127.0.0.1:{PORT}", LONG_MS, "--target", target.pid, "-o", f"session_id={SESSION}", **how)
+    capture = t.start_capture(f"127.0.0.1:{PORT}", LONG_MS, "--target", target.pid, "-o", f"session_id={SESSION}", *options, **how)
     target.ask("await 1")
     return capture
 
@@ -177,6 +177,20 @@ def sandboxed_program_gets_a_lent_server(t):
         equal([find_lent(target.pid) for target in targets], servers, "their servers")
         for target in targets:
             check_capture(t, target)
+
+
+@test
+def lent_server_takes_samples_of_its_users_program(t):
+    """The service's filter of system calls permits them. Debian's kernel permits nobody any before this setting is changed."""
+    Path("/proc/sys/kernel/perf_event_paranoid").write_text("2")
+    with serving():
+        target = t.keep(Target(user=NOBODY))
+        equal(target.ask("sandbox errno execve execveat"), "0", "the sandbox")
+        target.serve()
+        await_targets(t, target)
+        capture = begin(t, target, options=("-o", "ptap_sample_hz=99"))
+        said = t.stop(target, capture).trace.space.warnings
+        equal([text for text in said if text.startswith("samples:")], [], "warnings about samples")
 
 
 @test

@@ -79,7 +79,7 @@ START_TEST(a_recorder_has_few_options)
 			"its options are host_tracer_level, ptap_max_capture_bytes"},
 		{"ptap_usage_interval_ms=0", "ptap_usage_interval_ms: not"},
 		{"host_tracer_level=0", "host_tracer_level: 0 records nothing"},
-		{"foo=1", "the nearest known one is host_tracer_level (0 to 3)"},
+		{"foo=1", "the nearest known one is ptap_offcpu (true or false)"},
 		{"host_tracer_levl=1", "the nearest known one is host_tracer_level (0 to 3)"},
 	};
 	struct diag d = DIAG_INIT;
@@ -244,7 +244,7 @@ START_TEST(names_the_nearest_key_of_unknown_ones)
 		(const char *const[]){"ptap_max_capture_byte", "77", "ptap_max_capture_bytes"});
 	refuse("tpu_trace_mod=x", (const char *const[]){"tpu_trace_mod", "x", "tpu_trace_mode"});
 	ck_assert_str_eq(option_find_nearest("host_trcaer_level"), "host_tracer_level");
-	ck_assert_str_eq(option_find_nearest("ptap_"), "ptap_target");
+	ck_assert_str_eq(option_find_nearest("ptap_"), "ptap_offcpu");
 }
 END_TEST
 

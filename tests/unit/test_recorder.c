@@ -106,6 +106,7 @@ static void join_child(size_t i)
 
 static void start(int emits)
 {
+	const struct recorder_config config = {.level = 1};
 	struct diag d = DIAG_INIT;
 
 	fixture_overwrite(true);
@@ -113,7 +114,7 @@ static void start(int emits)
 	program = fixture;
 	family_init(&family, &program.target);
 	recorder_init(&recorder, &family);
-	ck_assert_int_eq(recorder_start(&recorder, 1, 0, &d), 0);
+	ck_assert_int_eq(recorder_start(&recorder, &config, &d), 0);
 }
 
 static void set_up(void)

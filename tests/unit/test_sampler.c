@@ -18,6 +18,8 @@
 #include "tests/unit/unit.h"
 
 #define RATE_HZ 997
+/* Room for the samples of a third of a second. */
+#define SMALL_BYTES 8192
 #define PATIENCE_NS (60 * NS_PER_S)
 
 static pid_t child;
@@ -47,15 +49,21 @@ static void tear_down(void)
 }
 
 /* Returns NULL, and says why, if the kernel refuses. */
-static struct sampler *start(uint64_t max_bytes)
+static struct sampler *start_as(const struct sampler_config *config)
 {
-	const struct sampler_config config = {
-		.root = "", .rate_hz = RATE_HZ, .max_bytes = max_bytes};
-	struct sampler *s = sampler_start(&config, child, why);
+	struct sampler *s = sampler_start(config, child, why);
 
 	if (!s)
 		printf("# not tested: %s\n", why);
 	return s;
+}
+
+static struct sampler *start(uint64_t max_bytes)
+{
+	const struct sampler_config config = {
+		.root = "", .rate_hz = RATE_HZ, .max_bytes = max_bytes};
+
+	return start_as(&config);
 }
 
 /* Takes samples, until there are some. They belong to the caller. */
@@ -178,12 +186,103 @@ START_TEST(samples_outlive_their_process)
 }
 END_TEST
 
+/* Copies the samples, until the earliest one is later than |after_ns|. Returns its time. */
+static int64_t copy_until(struct sampler *s, struct samples *samples, int64_t after_ns)
+{
+	int64_t give_up_ns = monotonic_ns() + PATIENCE_NS;
+	const struct sampled_process *p;
+
+	do {
+		samples_deinit(samples);
+		sampler_copy(s, samples, INT64_MIN);
+		ck_assert_int_eq(samples->error, 0);
+		p = &samples->processes[0];
+		ck_assert_int_lt(monotonic_ns(), give_up_ns);
+	} while (!p->n || p->v[0].at_ns <= after_ns);
+	return p->v[0].at_ns;
+}
+
+START_TEST(old_samples_make_room_for_new_ones)
+{
+	const struct sampler_config config = {.root = "",
+		.rate_hz = RATE_HZ,
+		.has_states = true,
+		.max_bytes = SMALL_BYTES,
+		.keeps_newest = true};
+	struct sampler *s = start_as(&config);
+	struct samples samples = {.n = 0};
+	const struct sampled_process *p;
+	int64_t first_ns = INT64_MIN;
+
+	if (!s)
+		return;
+	for (int i = 0; i < 4; i++)
+		first_ns = copy_until(s, &samples, first_ns);
+	p = &samples.processes[0];
+	/* The last drain may have added as many as fit into a ring. */
+	ck_assert_uint_lt(p->n * sizeof *p->v, 2 * SMALL_BYTES);
+	ck_assert_uint_eq(p->n_left_out, 0);
+	ck_assert_str_ne(p->threads[0].name, "");
+	for (size_t i = 0; i < p->n; i++)
+		ck_assert_str_ne(stacks_get_function(&p->stacks, p->v[i].stack), "");
+	samples_deinit(&samples);
+	sampler_stop(s, &samples, why);
+	samples_deinit(&samples);
+}
+END_TEST
+
+START_TEST(a_copy_takes_nothing_away)
+{
+	struct sampler *s = start(1 << 20);
+	struct samples first = {.n = 0};
+	struct samples second = {.n = 0};
+	size_t n;
+
+	if (!s)
+		return;
+	copy_until(s, &first, INT64_MIN);
+	copy_until(s, &second, INT64_MIN);
+	n = first.processes[0].n;
+	ck_assert_uint_ge(second.processes[0].n, n);
+	for (size_t i = 0; i < n; i++)
+		ck_assert_int_eq(first.processes[0].v[i].at_ns, second.processes[0].v[i].at_ns);
+	samples_deinit(&second);
+	sampler_copy(s, &second, first.processes[0].v[n - 1].at_ns);
+	ck_assert_int_eq(second.processes[0].v[0].at_ns, first.processes[0].v[n - 1].at_ns);
+	samples_deinit(&first);
+	samples_deinit(&second);
+	sampler_stop(s, &first, why);
+	samples_deinit(&first);
+}
+END_TEST
+
+START_TEST(a_removed_process_has_no_samples)
+{
+	struct sampler *s = start(1 << 20);
+	struct samples samples = {.n = 0};
+
+	if (!s)
+		return;
+	copy_until(s, &samples, INT64_MIN);
+	samples_deinit(&samples);
+	sampler_remove_process(s, child);
+	sampler_copy(s, &samples, INT64_MIN);
+	ck_assert_uint_eq(samples.n, 0);
+	samples_deinit(&samples);
+	sampler_stop(s, &samples, why);
+	samples_deinit(&samples);
+}
+END_TEST
+
 static const struct unit_test tests[] = {
 	UNIT_TEST(samples_have_names_threads_and_times),
 	UNIT_TEST(samples_go_on_behind_a_cut),
 	UNIT_TEST(samples_without_room_are_counted),
 	UNIT_TEST(a_process_that_has_ended_is_no_failure),
 	UNIT_TEST(samples_outlive_their_process),
+	UNIT_TEST(old_samples_make_room_for_new_ones),
+	UNIT_TEST(a_copy_takes_nothing_away),
+	UNIT_TEST(a_removed_process_has_no_samples),
 	{NULL},
 };
 

@@ -29,6 +29,8 @@
 /* Copies of ended threads' records may take a quarter as much memory as the rings, besides them. */
 #define ENDED_SHARE 4
 #define MAX_DEAD_CHILDREN 64
+/* Samples take no more memory than this, however large a snapshot may be. */
+#define MAX_SAMPLES_BYTES (UINT64_C(16) << 20)
 
 void recorder_init(struct recorder *r, struct family *f)
 {
@@ -82,6 +84,7 @@ static void forget_source(struct recorder *r, size_t i)
 	struct recording *rec = &r->recording;
 	size_t n_behind = rec->n_sources - i - 1;
 
+	recording_samples_forget(rec, i);
 	trigger_watch_close(rec->sources[i]->target);
 	ring_notes_close(rec->sources[i]->target);
 	ended_sums_add(&r->gone, &r->ended_of[i]->sums);
@@ -103,6 +106,7 @@ static void release_children(struct recorder *r)
 static void clear_recorder(struct recorder *r)
 {
 	family_remove_meeter(r->family, &r->recording.meeter);
+	recording_samples_deinit(&r->recording);
 	while (r->recording.n_sources)
 		forget_source(r, r->recording.n_sources - 1);
 	release_children(r);
@@ -125,8 +129,10 @@ static void meet_child(struct recorder *r, struct child *child)
 	size_t n = r->recording.n_sources;
 
 	child->is_recorded = add_recorder_source(r, &child->target) == 0;
-	if (child->is_recorded)
-		orders_start_newcomers(&r->recording, n);
+	if (!child->is_recorded)
+		return;
+	recording_samples_visit(&r->recording);
+	orders_start_newcomers(&r->recording, n);
 }
 
 static void meet_children(void *recorder)
@@ -188,16 +194,30 @@ static void limit_ended(struct recorder *r)
 	ended_pool_allow(&r->ended, capture_find_max_bytes(0, &r->family->headroom));
 }
 
-int recorder_start(struct recorder *r, unsigned level, uint64_t max_bytes, struct diag *d)
+static void begin_samples(struct recorder *r, const struct recorder_config *config)
+{
+	struct recording_samples *s = &r->recording.samples;
+	uint64_t n_bytes = capture_find_max_bytes(config->max_bytes, &r->family->headroom) /
+			   RECORDING_SAMPLES_SHARE;
+
+	s->rate_hz = config->sample_rate_hz;
+	s->has_states = config->has_states;
+	s->newest_bytes = n_bytes < MAX_SAMPLES_BYTES ? n_bytes + 1 : MAX_SAMPLES_BYTES;
+	recording_samples_begin(&r->recording);
+}
+
+int recorder_start(struct recorder *r, const struct recorder_config *config, struct diag *d)
 {
 	struct recording *rec = &r->recording;
 	int error;
 
 	recording_init(rec, r->family, 0, 0);
-	r->max_bytes = max_bytes;
+	r->max_bytes = config->max_bytes;
 	rec->asked = &r->family->recorder_level;
-	rec->level = level;
+	rec->level = config->level;
 	error = add_recorder_source(r, r->family->main);
+	if (!error && config->sample_rate_hz)
+		begin_samples(r, config);
 	if (!error)
 		error = begin_recorder(r, d);
 	if (error) {
@@ -228,6 +248,7 @@ void recorder_freeze(struct recorder *r)
 {
 	r->frozen = ring_picture_now(r->recording.uses_ticks);
 	orders_end(&r->recording);
+	recording_samples_end(&r->recording);
 }
 
 /* --- children that end -------------------------------------------------------------------- */
@@ -339,5 +360,5 @@ bool recorder_has_content(const struct recorder *r)
 	for (size_t i = 0; i < r->recording.n_sources; i++)
 		if (r->ended_of[i]->n || has_rings(r->recording.sources[i]))
 			return true;
-	return false;
+	return recording_samples_exist(&r->recording);
 }

@@ -41,12 +41,18 @@ struct recorder {
 void recorder_init(struct recorder *r, struct family *f);
 void recorder_deinit(struct recorder *r);
 
+struct recorder_config {
+	unsigned level; /* 1 to 3 */
+	uint64_t max_bytes; /* memory for each snapshot; 0: the free memory at that time decides */
+	unsigned sample_rate_hz; /* of CPU samples; 0: none */
+	bool has_states; /* with samples: states of threads are recorded, too */
+};
+
 /*
- * Turns the recorder on at |level|, 1 to 3, with |max_bytes| of memory for each snapshot (0: the
- * free memory at that time decides). 0, RECORDING_NO_TARGET, or a negative errno, with |d| unless
- * it is -ENOMEM. On failure the recorder is off.
+ * Turns the recorder on. 0, RECORDING_NO_TARGET, or a negative errno, with |d| unless it is
+ * -ENOMEM. On failure the recorder is off. Samples that the kernel refuses are no failure.
  */
-int recorder_start(struct recorder *r, unsigned level, uint64_t max_bytes, struct diag *d);
+int recorder_start(struct recorder *r, const struct recorder_config *config, struct diag *d);
 /* Turns the recorder off, and drops its records. A capture that runs goes on. */
 void recorder_stop(struct recorder *r);
 
@@ -63,9 +69,18 @@ void recorder_tend(struct recorder *r, bool is_capturing);
 void recorder_freeze(struct recorder *r);
 
 /*
- * True when a cut would have a record of any thread, also of an ended one. Reads each ring's head.
+ * True when a cut would have a record of any thread, also of an ended one, or a frozen recorder has
+ * a CPU sample. Reads each ring's head.
  */
 bool recorder_has_content(const struct recorder *r);
+
+/*
+ * Adds the CPU samples of the time of |part|, which recorder_cut() made: of the requested time, or
+ * of that of its records; all that are kept if no record was overwritten. Waits for the sampler, so
+ * the worker lets another thread call this. Returns their earliest time (CLOCK_MONOTONIC), or
+ * INT64_MAX. part->error is -ENOMEM when samples are missing.
+ */
+int64_t recorder_add_samples(const struct recorder *r, uint64_t last_ms, struct recording *part);
 
 /*
  * Copies the records of the last |last_ms| (0: all) in all rings to |part| (recording_cut.h), which

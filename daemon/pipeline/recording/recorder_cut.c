@@ -273,6 +273,7 @@ int recorder_cut(struct recorder *r, uint64_t last_ms, struct recording *part)
 	*part = r->recording;
 	part->sources = calloc(n, sizeof(struct source *));
 	part->n_sources = part->n_allocated = 0;
+	part->samples = (struct recording_samples){.rate_hz = 0};
 	/* Finds the limit again: the recorder may be on for days. */
 	recording_limit(part, capture_find_max_bytes(r->max_bytes, &r->family->headroom), 0);
 	/* The rings do not wait, so slots are spooled afterwards. */
@@ -291,4 +292,30 @@ int recorder_cut(struct recorder *r, uint64_t last_ms, struct recording *part)
 	free(pieces);
 	r->recording.error = 0;
 	return part->error = error;
+}
+
+/* --- CPU samples ------------------------------------------------------------------------------ */
+
+/* True when records of the part's time are missing, because newer ones took their place. */
+static bool part_is_short(const struct recording *part)
+{
+	for (size_t i = 0; i < part->n_sources; i++)
+		for (size_t k = 0; k < part->sources[i]->drain.n_logs; k++)
+			if (part->sources[i]->drain.logs[k]->complete_ticks)
+				return true;
+	return false;
+}
+
+int64_t recorder_add_samples(const struct recorder *r, uint64_t last_ms, struct recording *part)
+{
+	int64_t start_ns = part->start.monotonic_ns;
+	int64_t from_ns = last_ms || part_is_short(part) ? start_ns + part->window_ns : start_ns;
+	int64_t earliest_ns;
+
+	if (!r->recording.samples.rate_hz)
+		return INT64_MAX;
+	earliest_ns = recording_samples_copy(&r->recording, &part->samples, from_ns);
+	if (part->samples.samples.error)
+		part->error = -ENOMEM;
+	return earliest_ns;
 }

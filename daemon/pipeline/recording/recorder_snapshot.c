@@ -34,11 +34,13 @@ static int fill_request(struct capture_request *request, const struct recorder_s
 	return r || !wish->warning ? r : capture_request_warn(request, wish->warning);
 }
 
-/* Starts the part at its first record, and limits its slots in memory. */
+/* Adds samples, starts the part at its first record, and limits its slots in memory. */
 static void prepare_part(struct recorder_snapshot *s)
 {
+	int64_t samples_ns = recorder_add_samples(s->recorder, s->wish.last_ms, s->part);
+
 	if (s->part->timeline.n_pairs)
-		part_origin_set(s->part);
+		part_origin_set(s->part, samples_ns);
 	s->part->budget.window_bytes = s->part->part_window_bytes;
 }
 

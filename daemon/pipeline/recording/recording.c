@@ -16,6 +16,7 @@
 #include "daemon/pipeline/recording/orders.h"
 #include "daemon/pipeline/recording/source.h"
 #include "daemon/pipeline/recording/spill.h"
+#include "daemon/pipeline/samples/samples_copy.h"
 #include "daemon/target/family.h"
 #include "daemon/target/target.h"
 #include "trace/model/space.h"
@@ -142,18 +143,16 @@ int recording_gpus_add_warning(const struct recording *r, struct space *space)
 
 /* --- CPU samples ------------------------------------------------------------------------------ */
 
-/* The share of the recording's memory that samples may have. */
-#define SAMPLES_SHARE 8
-
-/* Called when the recording is armed: events are open before it begins. */
-static void recording_samples_begin(struct recording *r)
+void recording_samples_begin(struct recording *r)
 {
 	struct recording_samples *s = &r->samples;
 	const struct sampler_config config = {
 		.root = "",
 		.rate_hz = s->rate_hz,
 		.has_states = s->has_states,
-		.max_bytes = r->max_bytes / SAMPLES_SHARE,
+		.max_bytes =
+			s->newest_bytes ? s->newest_bytes : r->max_bytes / RECORDING_SAMPLES_SHARE,
+		.keeps_newest = s->newest_bytes != 0,
 	};
 
 	if (!s->rate_hz)
@@ -162,7 +161,7 @@ static void recording_samples_begin(struct recording *r)
 	s->n_told = 1;
 }
 
-static void recording_samples_visit(struct recording *r)
+void recording_samples_visit(struct recording *r)
 {
 	struct recording_samples *s = &r->samples;
 
@@ -170,8 +169,17 @@ static void recording_samples_visit(struct recording *r)
 		sampler_add_process(s->sampler, r->sources[s->n_told]->target->pid);
 }
 
-/* Does nothing the second time. */
-static void recording_samples_end(struct recording *r)
+void recording_samples_forget(struct recording *r, size_t i)
+{
+	struct recording_samples *s = &r->samples;
+
+	if (!s->sampler || i >= s->n_told)
+		return;
+	sampler_remove_process(s->sampler, r->sources[i]->target->pid);
+	s->n_told--;
+}
+
+void recording_samples_end(struct recording *r)
 {
 	struct recording_samples *s = &r->samples;
 
@@ -193,6 +201,61 @@ void recording_samples_cut(struct recording *r, struct recording *part, int64_t 
 		memset(&r->samples.samples, 0, sizeof r->samples.samples);
 	}
 	memcpy(part->samples.why, r->samples.why, sizeof part->samples.why);
+}
+
+static void copy_ended_samples(const struct samples *from, struct samples *to, int64_t from_ns)
+{
+	struct samples_copy copy;
+
+	to->period_ns = from->period_ns;
+	to->n_lost = from->n_lost;
+	to->n_throttles = from->n_throttles;
+	to->error = from->error;
+	to->processes = calloc(from->n + 1, sizeof *to->processes);
+	if (!to->processes)
+		to->error = -ENOMEM;
+	for (; to->processes && to->n < from->n; to->n++) {
+		samples_copy_begin(&copy, &from->processes[to->n], &to->processes[to->n], from_ns);
+		if (samples_copy_end(&copy))
+			to->error = -ENOMEM;
+	}
+}
+
+static int64_t find_earliest_sample(const struct samples *s, int64_t from_ns)
+{
+	int64_t earliest_ns = INT64_MAX;
+
+	for (size_t i = 0; i < s->n; i++) {
+		const struct sampled_process *p = &s->processes[i];
+
+		for (size_t k = 0; k < p->n; k++)
+			if (p->v[k].at_ns < earliest_ns)
+				earliest_ns = p->v[k].at_ns;
+		for (size_t k = 0; k < p->n_intervals; k++)
+			if (p->intervals[k].start_ns < earliest_ns)
+				earliest_ns = p->intervals[k].start_ns;
+	}
+	return earliest_ns < from_ns ? from_ns : earliest_ns;
+}
+
+int64_t recording_samples_copy(
+	const struct recording *r, struct recording_samples *part, int64_t from_ns)
+{
+	*part = (struct recording_samples){.rate_hz = r->samples.rate_hz};
+	if (r->samples.sampler)
+		sampler_copy(r->samples.sampler, &part->samples, from_ns);
+	else
+		copy_ended_samples(&r->samples.samples, &part->samples, from_ns);
+	memcpy(part->why, r->samples.why, sizeof part->why);
+	return find_earliest_sample(&part->samples, from_ns);
+}
+
+bool recording_samples_exist(const struct recording *r)
+{
+	for (size_t i = 0; i < r->samples.samples.n; i++)
+		if (r->samples.samples.processes[i].n)
+			return true;
+	return false;
 }
 
 void recording_samples_deinit(struct recording *r)

@@ -60,17 +60,39 @@ int recording_gpus_add_warning(const struct recording *r, struct space *space);
 struct recording_samples {
 	unsigned rate_hz; /* 0: nothing is sampled; set after init */
 	bool has_states; /* states of threads are recorded, too; set after init */
+	/* not 0: the memory for samples, of which the newest are kept; set after init */
+	uint64_t newest_bytes;
 	struct sampler *sampler; /* NULL: nothing is sampled, or the sampler was stopped */
 	size_t n_told; /* processes that the sampler knows */
 	struct samples samples; /* all samples after the end, or those of a part */
 	char why[SAMPLER_WHY_BYTES]; /* the reason when samples are missing, or "" */
 };
 
+/* The share of the recording's memory that samples may have. */
+#define RECORDING_SAMPLES_SHARE 8
+
+/* Called when the recording is armed: events are open before it begins. */
+void recording_samples_begin(struct recording *r);
+/* Begins to sample the sources that were added since the last call. */
+void recording_samples_visit(struct recording *r);
+/* Called before the source |i| is removed. */
+void recording_samples_forget(struct recording *r, size_t i);
+/* Ends the sampling. Does nothing the second time. */
+void recording_samples_end(struct recording *r);
 /*
  * Works as usage_cut(); |part| is a copy of |r|. part->samples.samples.error is -ENOMEM when
  * samples are missing.
  */
 void recording_samples_cut(struct recording *r, struct recording *part, int64_t from_ns);
+/*
+ * Copies the samples from |from_ns| (CLOCK_MONOTONIC) on to |part|, which has none. |r| goes on,
+ * and its sampling may not be ended meanwhile. Returns the earliest time in the copy, at least
+ * |from_ns|; INT64_MAX: there is none.
+ */
+int64_t recording_samples_copy(
+	const struct recording *r, struct recording_samples *part, int64_t from_ns);
+/* Returns true if there is a sample; false while the sampling goes on. */
+bool recording_samples_exist(const struct recording *r);
 void recording_samples_deinit(struct recording *r);
 
 struct recording {

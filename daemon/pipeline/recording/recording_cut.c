@@ -177,12 +177,12 @@ void part_origin_begin(struct recording *part, uint64_t first, int64_t devices_n
 	part->has_origin = true;
 }
 
-void part_origin_set(struct recording *part)
+void part_origin_set(struct recording *part, int64_t others_ns)
 {
 	uint64_t first = part->stop.ticks;
 
 	for (size_t i = 0; i < part->n_sources; i++)
 		first = part_origin_find_first(
 			&part->sources[i]->drain, part->earliest_ticks, first);
-	part_origin_begin(part, first, INT64_MAX);
+	part_origin_begin(part, first, others_ns);
 }

@@ -41,7 +41,10 @@ uint64_t part_origin_find_first_carried(const struct async_carries *carries, uin
  * devices). window_ns is relative to the start, before and after the call.
  */
 void part_origin_begin(struct recording *part, uint64_t first, int64_t devices_ns);
-/* Does the same with the first record of the part's sources. */
-void part_origin_set(struct recording *part);
+/*
+ * Does the same with the first record of the part's sources, and with |others_ns| as the earliest
+ * time of its other records (CLOCK_MONOTONIC; INT64_MAX: there are none).
+ */
+void part_origin_set(struct recording *part, int64_t others_ns);
 
 #endif

@@ -22,6 +22,7 @@
 #include "daemon/pipeline/samples/perf_record.h"
 #include "daemon/pipeline/samples/perf_set.h"
 #include "daemon/pipeline/samples/samples.h"
+#include "daemon/pipeline/samples/samples_copy.h"
 #include "daemon/pipeline/samples/thread_states.h"
 #include "daemon/pipeline/samples/unwinder.h"
 #include "daemon/symbols/elf_image.h"
@@ -40,6 +41,9 @@
 /* A thread that has not ended by then waits for a file system, and is left behind. */
 #define PATIENCE_S 2
 #define PENDING_MAX 64
+/* Old samples are dropped until the others have this share of the memory, or are younger. */
+#define KEPT_SHARE(bytes) ((bytes) / 4 * 3)
+#define KEPT_MIN_NS (100 * NS_PER_MS)
 #define NAME_BYTES 4096
 
 /* Frames without a file have these numbers for addresses. */
@@ -88,10 +92,13 @@ struct sampler {
 	struct sampling **v;
 	size_t n;
 	size_t n_allocated;
-	pid_t pending[PENDING_MAX]; /* processes to be added */
+	pid_t pending[PENDING_MAX]; /* processes to be added; or, negated, to be removed */
 	size_t n_pending;
 	uint64_t used_bytes;
-	uint64_t n_lost; /* of these two, the part that was handed out */
+	int64_t kept_from_ns; /* CLOCK_MONOTONIC: older samples were dropped */
+	unsigned n_asked; /* drains that sampler_copy() asked for */
+	unsigned n_answered; /* the value of |n_asked| when the last drain began */
+	uint64_t n_lost; /* of these two, the part that was handed out, or is too old */
 	uint64_t n_throttles;
 	struct perf_counts counts; /* of at most COUNT_INTERVAL_NS ago */
 	int error;
@@ -164,6 +171,12 @@ static uint32_t take_stack(struct sampling *p, const struct unwound *unwound, bo
 	return is_in_kernel ? take_special(s, stack, FRAME_KERNEL) : stack;
 }
 
+/* Old samples make room after a drain, if they may be dropped. */
+static bool has_room(const struct sampler *s)
+{
+	return s->config.keeps_newest || s->used_bytes < s->config.max_bytes;
+}
+
 static uint64_t count_bytes(const struct sampled_process *p)
 {
 	return p->n * sizeof *p->v + p->n_intervals * sizeof *p->intervals +
@@ -199,6 +212,7 @@ static int store_sample(
 		.thread = sampled_process_take_thread(data, record->tid),
 		.stack = take_stack(p, unwound, record->sample.is_in_kernel),
 		.cpu = record->cpu,
+		.is_cut = unwound->is_cut,
 	};
 
 	if (sample.thread == UINT32_MAX || sample.stack == STACKS_NONE ||
@@ -285,7 +299,7 @@ static void take_sample(struct sampler *s, struct sampling *p, const struct perf
 	unwind_sample(s, p, &record->sample, &unwound);
 	pthread_mutex_lock(&s->mutex);
 	before = count_bytes(&p->samples.data);
-	if (s->used_bytes >= s->config.max_bytes)
+	if (!has_room(s))
 		p->samples.data.n_left_out++;
 	else if (record->sample.is_switch ? store_waiting(p, record, &unwound)
 					  : store_sample(p, record, &unwound))
@@ -363,7 +377,7 @@ static void advance_states(struct sampler *s, int64_t until_ns)
 		n = to->n_intervals;
 		if (thread_states_advance(s->v[i]->states, until_ns, to))
 			s->error = -ENOMEM;
-		if (s->used_bytes >= s->config.max_bytes) {
+		if (!has_room(s)) {
 			to->n_left_out += to->n_intervals - n;
 			to->n_intervals = n;
 		}
@@ -450,11 +464,13 @@ static void name_threads(struct sampler *s)
 
 /* --- names of code of JIT compilers --------------------------------------------------------- */
 
-static bool frame_is_jit(const struct unnamed *s, size_t i)
+/* True for code of a JIT compiler that has no name yet. */
+static bool frame_is_new_jit(const struct unnamed *s, size_t i)
 {
-	uint32_t mapping = s->data.stacks.frames[i].mapping;
+	const struct stack_frame *f = &s->data.stacks.frames[i];
 
-	return mapping != STACKS_NONE && module_is_jit(s->modules[mapping]);
+	return f->mapping != STACKS_NONE && module_is_jit(s->modules[f->mapping]) &&
+	       !names_get(&s->data.stacks.texts, f->function)[0];
 }
 
 static bool has_new_jit_frame(struct sampler *s, struct sampling *p)
@@ -464,7 +480,7 @@ static bool has_new_jit_frame(struct sampler *s, struct sampling *p)
 
 	pthread_mutex_lock(&s->mutex);
 	while (u->n_known < u->data.stacks.n_frames && !has) {
-		has = frame_is_jit(u, u->n_known);
+		has = frame_is_new_jit(u, u->n_known);
 		u->n_known += !has;
 	}
 	pthread_mutex_unlock(&s->mutex);
@@ -479,7 +495,7 @@ static void name_jit_frames(struct sampler *s, struct sampling *p)
 	pthread_mutex_lock(&s->mutex);
 	for (; u->n_known < u->data.stacks.n_frames; u->n_known++) {
 		uint64_t offset;
-		const char *name = frame_is_jit(u, u->n_known)
+		const char *name = frame_is_new_jit(u, u->n_known)
 					   ? perf_map_find(p->perf_map,
 						     u->data.stacks.frames[u->n_known].address,
 						     monotonic_ns(), &offset)
@@ -579,6 +595,74 @@ static int sampler_cover(struct sampler *s, pid_t pid, struct diag *d)
 	return 0;
 }
 
+static void sampler_uncover(struct sampler *s, pid_t pid)
+{
+	struct sampling *p = find_process(s, pid);
+
+	if (!p)
+		return;
+	perf_set_remove_process(s->events, pid);
+	pthread_mutex_lock(&s->mutex);
+	s->used_bytes -= count_bytes(&p->samples.data);
+	for (size_t i = 0; i < s->n; i++)
+		if (s->v[i] == p)
+			s->v[i] = s->v[--s->n];
+	pthread_mutex_unlock(&s->mutex);
+	sampling_free(p);
+}
+
+/* --- dropping old samples --------------------------------------------------------------------- */
+
+static int drop_from_process(struct sampling *p, int64_t from_ns)
+{
+	struct unnamed *old = &p->samples;
+	struct unnamed kept = {
+		.modules = old->modules,
+		.n_modules_allocated = old->n_modules_allocated,
+	};
+	struct samples_copy copy;
+	int r;
+
+	samples_copy_begin(&copy, &old->data, &kept.data, from_ns);
+	if (p->states)
+		thread_states_move(p->states, &copy);
+	r = samples_copy_end(&copy);
+	sampled_process_deinit(&old->data);
+	*old = kept;
+	return r;
+}
+
+/* The caller holds the mutex. */
+static void drop_before(struct sampler *s, int64_t from_ns)
+{
+	s->used_bytes = 0;
+	s->kept_from_ns = from_ns;
+	for (size_t i = 0; i < s->n; i++) {
+		if (drop_from_process(s->v[i], from_ns))
+			s->error = -ENOMEM;
+		s->used_bytes += count_bytes(&s->v[i]->samples.data);
+	}
+	/* Losses are counted without their times, so those until now count as old. */
+	s->n_lost = s->counts.n_lost;
+	s->n_throttles = s->counts.n_throttles;
+}
+
+/* Drops the older half of the time, again and again, when the memory is used up. */
+static void make_room(struct sampler *s)
+{
+	int64_t now_ns = monotonic_ns();
+
+	if (!s->config.keeps_newest)
+		return;
+	pthread_mutex_lock(&s->mutex);
+	if (s->used_bytes > s->config.max_bytes)
+		do
+			drop_before(s, s->kept_from_ns + (now_ns - s->kept_from_ns) / 2);
+		while (s->used_bytes > KEPT_SHARE(s->config.max_bytes) &&
+			now_ns - s->kept_from_ns > KEPT_MIN_NS);
+	pthread_mutex_unlock(&s->mutex);
+}
+
 /* --- the thread ------------------------------------------------------------------------------ */
 
 static void sampler_free(struct sampler *s)
@@ -607,8 +691,10 @@ static void add_pending(struct sampler *s)
 	s->n_pending = 0;
 	pthread_mutex_unlock(&s->mutex);
 	for (size_t i = 0; i < n; i++)
-		if (!find_process(s, pids[i]) && sampler_cover(s, pids[i], &d) < 0 &&
-			d.code != -ESRCH)
+		if (pids[i] < 0)
+			sampler_uncover(s, -pids[i]);
+		else if (!find_process(s, pids[i]) && sampler_cover(s, pids[i], &d) < 0 &&
+			 d.code != -ESRCH)
 			set_why(s, d.text);
 }
 
@@ -633,6 +719,7 @@ static void drain(struct sampler *s, bool is_last)
 	name_threads(s);
 	for (size_t i = 0; i < s->n; i++)
 		name_jit(s, s->v[i]);
+	make_room(s);
 	/* That takes a system call for each event, of which there may be thousands. */
 	if (monotonic_ns() >= s->count_due_ns) {
 		s->count_due_ns = monotonic_ns() + COUNT_INTERVAL_NS;
@@ -648,6 +735,24 @@ static bool is_over(struct sampler *s)
 	result = s->is_over;
 	pthread_mutex_unlock(&s->mutex);
 	return result;
+}
+
+static unsigned count_asked(struct sampler *s)
+{
+	unsigned n;
+
+	pthread_mutex_lock(&s->mutex);
+	n = s->n_asked;
+	pthread_mutex_unlock(&s->mutex);
+	return n;
+}
+
+static void answer(struct sampler *s, unsigned n_asked)
+{
+	pthread_mutex_lock(&s->mutex);
+	s->n_answered = n_asked;
+	pthread_cond_broadcast(&s->changed);
+	pthread_mutex_unlock(&s->mutex);
 }
 
 static void wait_for_work(struct sampler *s)
@@ -670,9 +775,13 @@ static void *run_sampler(void *context)
 
 	pthread_setname_np(pthread_self(), "ptap-samples");
 	while (!is_over(s)) {
+		unsigned n_asked;
+
 		wait_for_work(s);
+		n_asked = count_asked(s);
 		add_pending(s);
 		drain(s, false);
+		answer(s, n_asked);
 	}
 	/* The order to end may have come in the middle of a drain. */
 	drain(s, true);
@@ -705,6 +814,7 @@ static struct sampler *sampler_new(const struct sampler_config *config)
 	s->config = *config;
 	pthread_mutex_init(&s->mutex, NULL);
 	cond_init(&s->changed);
+	s->kept_from_ns = monotonic_ns();
 	s->wake_fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
 	s->modules = modules_new(MAX_MODULE_BYTES);
 	if (s->wake_fd >= 0 && s->modules)
@@ -741,13 +851,23 @@ struct sampler *sampler_start(const struct sampler_config *config, pid_t pid, ch
 	return NULL;
 }
 
-void sampler_add_process(struct sampler *s, pid_t pid)
+static void sampler_tell(struct sampler *s, pid_t pid)
 {
 	pthread_mutex_lock(&s->mutex);
 	if (s->n_pending < PENDING_MAX)
 		s->pending[s->n_pending++] = pid;
 	pthread_mutex_unlock(&s->mutex);
 	wake(s);
+}
+
+void sampler_add_process(struct sampler *s, pid_t pid)
+{
+	sampler_tell(s, pid);
+}
+
+void sampler_remove_process(struct sampler *s, pid_t pid)
+{
+	sampler_tell(s, -pid);
 }
 
 /* --- names of frames ------------------------------------------------------------------------ */
@@ -815,6 +935,34 @@ static void drop_old(struct sampled_process *p, int64_t from_ns)
 	p->n_intervals = n;
 }
 
+/* Sets the facts about all processes; the caller holds the mutex. */
+static void describe_samples(struct sampler *s, struct samples *out)
+{
+	if (s->error)
+		out->error = s->error;
+	s->error = 0;
+	out->period_ns = NS_PER_S / s->config.rate_hz;
+	out->n_lost = s->counts.n_lost - s->n_lost;
+	out->n_throttles = s->counts.n_throttles - s->n_throttles;
+}
+
+/* Moves the samples of |n| processes to |out|, with names. Frees |unnamed|, which may be NULL. */
+static void name_processes(struct unnamed *unnamed, size_t n, struct samples *out)
+{
+	if (!unnamed)
+		return;
+	out->processes = calloc(n + 1, sizeof *out->processes);
+	for (size_t i = 0; i < n; i++) {
+		struct sampled_process lost = {.pid = 0};
+		struct sampled_process *to = out->processes ? &out->processes[out->n++] : &lost;
+
+		if (name_samples(&unnamed[i], to) || to == &lost)
+			out->error = -ENOMEM;
+		sampled_process_deinit(&lost);
+	}
+	free(unnamed);
+}
+
 void sampler_cut(struct sampler *s, struct samples *out, int64_t from_ns)
 {
 	struct unnamed *unnamed = NULL;
@@ -823,39 +971,90 @@ void sampler_cut(struct sampler *s, struct samples *out, int64_t from_ns)
 	pthread_mutex_lock(&s->mutex);
 	n = s->n;
 	out->error = take_unnamed(s, &unnamed);
-	if (s->error)
-		out->error = s->error;
-	s->error = 0;
-	out->period_ns = NS_PER_S / s->config.rate_hz;
-	out->n_lost = s->counts.n_lost - s->n_lost;
-	out->n_throttles = s->counts.n_throttles - s->n_throttles;
+	describe_samples(s, out);
 	s->n_lost = s->counts.n_lost;
 	s->n_throttles = s->counts.n_throttles;
 	pthread_mutex_unlock(&s->mutex);
-	if (!unnamed)
-		return;
-	out->processes = calloc(n + 1, sizeof *out->processes);
-	for (size_t i = 0; i < n; i++) {
-		struct sampled_process lost = {.pid = 0};
-		struct sampled_process *to = out->processes ? &out->processes[out->n++] : &lost;
-
+	for (size_t i = 0; unnamed && i < n; i++)
 		drop_old(&unnamed[i].data, from_ns);
-		if (name_samples(&unnamed[i], to) || to == &lost)
-			out->error = -ENOMEM;
-		sampled_process_deinit(&lost);
-	}
-	free(unnamed);
+	name_processes(unnamed, n, out);
 }
+
+/* --- copies ----------------------------------------------------------------------------------- */
+
+/* CLOCK_MONOTONIC, for pthread_cond_timedwait(). */
+static struct timespec find_give_up(void)
+{
+	struct timespec until;
+
+	clock_gettime(CLOCK_MONOTONIC, &until);
+	until.tv_sec += PATIENCE_S;
+	return until;
+}
+
+/* Waits until the rings have been emptied; the caller holds the mutex. */
+static void await_drain(struct sampler *s)
+{
+	struct timespec until = find_give_up();
+	unsigned n_asked = ++s->n_asked;
+
+	wake(s);
+	while ((int)(s->n_answered - n_asked) < 0 &&
+		pthread_cond_timedwait(&s->changed, &s->mutex, &until) == 0)
+		;
+}
+
+static int copy_process(struct sampling *p, struct unnamed *out, int64_t from_ns)
+{
+	struct sampled_process *data = &p->samples.data;
+	size_t n_intervals = data->n_intervals;
+	size_t n_mappings = data->stacks.n_mappings;
+	struct samples_copy copy;
+	int error = 0;
+
+	if (p->states)
+		error = thread_states_show(p->states, monotonic_ns(), data);
+	samples_copy_begin(&copy, data, &out->data, from_ns);
+	data->n_intervals = n_intervals;
+	if (samples_copy_end(&copy))
+		error = -ENOMEM;
+	out->modules = malloc((n_mappings + 1) * sizeof(struct module *));
+	if (!out->modules) {
+		sampled_process_deinit(&out->data);
+		return -ENOMEM;
+	}
+	for (size_t i = 0; i < n_mappings; i++)
+		out->modules[i] = p->samples.modules[i];
+	return error;
+}
+
+void sampler_copy(struct sampler *s, struct samples *out, int64_t from_ns)
+{
+	struct unnamed *unnamed;
+	size_t n;
+
+	pthread_mutex_lock(&s->mutex);
+	await_drain(s);
+	n = s->n;
+	unnamed = calloc(n + 1, sizeof *unnamed);
+	out->error = unnamed ? 0 : -ENOMEM;
+	for (size_t i = 0; unnamed && i < n; i++)
+		if (copy_process(s->v[i], &unnamed[i], from_ns))
+			out->error = -ENOMEM;
+	describe_samples(s, out);
+	pthread_mutex_unlock(&s->mutex);
+	name_processes(unnamed, n, out);
+}
+
+/* --- the end ---------------------------------------------------------------------------------- */
 
 /* Waits until the thread has ended. false: it has not, and frees the sampler when it ends. */
 static bool await_end(struct sampler *s, char *why)
 {
 	pthread_t thread = s->thread;
-	struct timespec until;
+	struct timespec until = find_give_up();
 	bool has_ended;
 
-	clock_gettime(CLOCK_MONOTONIC, &until);
-	until.tv_sec += PATIENCE_S;
 	pthread_mutex_lock(&s->mutex);
 	s->is_over = true;
 	wake(s);

@@ -22,8 +22,9 @@ struct sampler_config {
 	struct modules *modules; /* borrowed */
 	unsigned rate_hz; /* samples for a second of processor time; 1 to 4999 */
 	bool has_states; /* intervals of threads are wanted, too */
-	uint64_t
-		max_bytes; /* memory for samples and stacks; later ones are left out, and counted */
+	/* memory for samples and stacks; later ones are left out, and counted */
+	uint64_t max_bytes;
+	bool keeps_newest; /* the oldest ones are dropped instead */
 };
 
 /*
@@ -35,6 +36,15 @@ struct sampler *sampler_start(const struct sampler_config *config, pid_t pid, ch
 
 /* Adds a process, soon. */
 void sampler_add_process(struct sampler *s, pid_t pid);
+/* Removes a process that has ended, soon, with its samples. */
+void sampler_remove_process(struct sampler *s, pid_t pid);
+
+/*
+ * Copies the samples from |from_ns| (CLOCK_MONOTONIC) until now to |out|, which is empty. Waits
+ * until the rings have been emptied.
+ * Threads: any, while no other one stops the sampler.
+ */
+void sampler_copy(struct sampler *s, struct samples *out, int64_t from_ns);
 
 /*
  * Moves the samples from |from_ns| (CLOCK_MONOTONIC) on to |out|, which is empty, and drops older

@@ -3,6 +3,7 @@
 #ifndef DAEMON_SAMPLES_H
 #define DAEMON_SAMPLES_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <stdlib.h>
@@ -17,6 +18,7 @@ struct cpu_sample {
 	uint32_t thread; /* index into the process's threads */
 	uint32_t stack; /* index into the process's stacks */
 	uint32_t cpu; /* number of the processor */
+	bool is_cut; /* the outermost frames were beyond the copy of the stack */
 };
 
 struct sampled_thread {

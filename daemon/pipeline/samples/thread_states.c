@@ -15,6 +15,7 @@
 #include "base/grow.h"
 #include "base/hash.h"
 #include "daemon/pipeline/samples/samples.h"
+#include "daemon/pipeline/samples/samples_copy.h"
 #include "daemon/pipeline/samples/wait_reason.h"
 
 /* With more moments in a second than this, short waits are left out. */
@@ -420,12 +421,18 @@ int thread_states_advance(struct thread_states *s, int64_t until_ns, struct samp
 	return s->error;
 }
 
-/* Adds what the thread does up to |until_ns|, and goes on from there. */
-static void cut_thread(struct thread_states *s, struct watched_thread *t, int64_t until_ns)
+/* Adds what the thread does up to |until_ns|. */
+static void show_thread(struct thread_states *s, struct watched_thread *t, int64_t until_ns)
 {
 	if (t->knowledge == KNOWN_READY)
 		set_state(t, THREAD_RUNNING, t->since_ns);
 	put_state(s, t, until_ns);
+}
+
+/* Does the same, and goes on from there. */
+static void cut_thread(struct thread_states *s, struct watched_thread *t, int64_t until_ns)
+{
+	show_thread(s, t, until_ns);
 	if (t->since_ns < until_ns)
 		t->since_ns = until_ns;
 	t->stack = STACKS_NONE;
@@ -443,4 +450,30 @@ int thread_states_cut(struct thread_states *s, int64_t until_ns, struct sampled_
 	for (size_t i = 0; i < s->n_moments; i++)
 		s->moments[i].stack = STACKS_NONE;
 	return s->error;
+}
+
+int thread_states_show(struct thread_states *s, int64_t until_ns, struct sampled_process *to)
+{
+	if (s->advanced_ns < until_ns)
+		until_ns = s->advanced_ns;
+	s->to = to;
+	s->error = 0;
+	for (size_t i = 0; i < s->n; i++) {
+		struct watched_thread copy = s->v[i];
+
+		show_thread(s, &copy, until_ns);
+	}
+	return s->error;
+}
+
+void thread_states_move(struct thread_states *s, struct samples_copy *c)
+{
+	for (size_t i = 0; i < s->n; i++) {
+		uint32_t stack = s->v[i].knowledge == KNOWN_ENDED ? STACKS_NONE : s->v[i].stack;
+
+		s->v[i].stack = samples_copy_take_stack(c, stack);
+		s->v[i].index = UINT32_MAX;
+	}
+	for (size_t i = 0; i < s->n_moments; i++)
+		s->moments[i].stack = samples_copy_take_stack(c, s->moments[i].stack);
 }

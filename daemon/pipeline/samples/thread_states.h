@@ -14,6 +14,7 @@
 #include <sys/types.h>
 
 struct sampled_process;
+struct samples_copy;
 struct thread_states;
 
 enum thread_change {
@@ -60,5 +61,14 @@ int thread_states_advance(struct thread_states *s, int64_t until_ns, struct samp
  * process structure, and know nothing of the stacks of |to|. 0 or -ENOMEM.
  */
 int thread_states_cut(struct thread_states *s, int64_t until_ns, struct sampled_process *to);
+
+/*
+ * Adds the intervals that go on, up to |until_ns| or the last advance, and forgets that: the next
+ * advance adds them again. 0 or -ENOMEM.
+ */
+int thread_states_show(struct thread_states *s, int64_t until_ns, struct sampled_process *to);
+
+/* Goes on with the process structure |c|->to, which gets the stacks of the waits that go on. */
+void thread_states_move(struct thread_states *s, struct samples_copy *c);
 
 #endif

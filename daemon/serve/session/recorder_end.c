@@ -267,13 +267,13 @@ static bool save_recorder(struct recorder_work *w)
 	recorder_work_is_ready(w->session);
 	if (!w->recorder.is_on || target_get_life(w->session->family->main) != TARGET_DEAD)
 		return false;
+	recorder_freeze(&w->recorder);
 	/*
 	 * The data of an empty recorder is not held, because each command of a shell may have one.
 	 */
 	if (!recorder_has_content(&w->recorder))
 		return false;
 	describe_end(w);
-	recorder_freeze(&w->recorder);
 	return write_last_run(w) != 0;
 }
 

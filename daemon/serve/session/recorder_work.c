@@ -104,14 +104,20 @@ static int check_place(struct recorder_work *w, struct diag *d)
 
 static int start_recorder(struct recorder_work *w, const struct profile_options *o, struct diag *d)
 {
-	uint64_t max_bytes = (uint64_t)profile_options_get_number(
-		o, "ptap_max_capture_bytes", (int64_t)w->session->family->main->max_capture_bytes);
+	const struct recorder_config config = {
+		.level = o->host_tracer_level,
+		.max_bytes = (uint64_t)profile_options_get_number(o, "ptap_max_capture_bytes",
+			(int64_t)w->session->family->main->max_capture_bytes),
+		/* A recorder that is seldom asked should cost little, so it samples on request. */
+		.sample_rate_hz = (unsigned)profile_options_get_number(o, "ptap_sample_hz", 0),
+		.has_states = profile_options_get_number(o, "ptap_offcpu", 1) != 0,
+	};
 	int r = trigger_scan_init(&w->scan, o, d);
 
 	if (!r)
 		r = check_place(w, d);
 	if (!r)
-		r = recorder_start(&w->recorder, o->host_tracer_level, max_bytes, d);
+		r = recorder_start(&w->recorder, &config, d);
 	if (r)
 		trigger_scan_deinit(&w->scan);
 	else
