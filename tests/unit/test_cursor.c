@@ -381,6 +381,7 @@ START_TEST(waits_have_a_duration_and_are_cut_as_spans_are)
 
 	plane = space_add_plane(space, 2, PLANE_HOST PLANE_SAMPLES_SUFFIX);
 	plane_set_int(plane, "process_id", 7);
+	plane_set_bytes(plane, PLANE_STACKS, "", 0);
 	line = plane_add_line(plane, 42, "main", 0);
 	add("wait", 5, 10, 0);
 	add("run", 15, 0, 0);

@@ -399,7 +399,7 @@ START_TEST(json_escapes_and_has_stable_keys)
 		"\"mean_ns\":10,\"p50_ns\":10,\"p90_ns\":10,\"p99_ns\":10,\"p999_ns\":10,\"max_ns\":10}],\"kernels\":[],\"derived_spans\":0,\"notes\":[],\"complete_since_ns\":null,"
 		"\"slow\":[],\"cpu_shares\":[],\"launches\":[],"
 		"\"cpu_samples\":{\"samples\":0,\"period_ns\":null,\"functions\":[],\"spans\":[]},"
-		"\"waiting\":{\"waits\":0,\"total_ns\":0,\"functions\":[]}}\n");
+		"\"waiting\":{\"waits\":0,\"total_ns\":0,\"functions\":[]},\"thread_states\":[]}\n");
 }
 END_TEST
 
