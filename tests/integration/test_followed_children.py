@@ -210,7 +210,8 @@ def children_wait_longer_for_a_slow_server_that_progresses(t):
     need_no_sanitizer("take more of the processor than that themselves")
     slow = ProcessorCgroup(t, 10000)
     target = t.target(**FOLLOW).serve(0, 64 << 10)
-    capture = t.begin(target)
+    # Samples of 256 programs would take most of that time.
+    capture = t.begin(target, "-o", "ptap_sample_hz=0")
     slow.add(find_proftapd(target.pid))
     equal(target.ask("crowd 256"), "256", "children")
     wait_until(lambda: target.ask("crowd_count") == "256", "a span \"turn\" of each child", 50)
