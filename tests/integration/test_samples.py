@@ -285,9 +285,10 @@ def waits_have_the_stacks_in_which_the_thread_waits(t):
     skip_refused(capture)
     plane = capture.trace.planes["/host:CPU samples"]
     names = {m.id: m.name for m in plane.stat_metadata.values()}
-    waits = [(line.name, plane.event_metadata[e.metadata_id].name, e.duration_ps / 1000,
-              {names[s.metadata_id]: s.uint64_value for s in e.stats}["waits"])
-             for line in plane.lines for e in line.events if e.duration_ps]
+    stacks = decode_profile(next(s.bytes_value for s in plane.stats if names[s.metadata_id] == "ptap_stacks"))
+    rows = [(line.name, e.duration_ps / 1000, {names[s.metadata_id]: s.uint64_value for s in e.stats})
+            for line in plane.lines for e in line.events if e.duration_ps]
+    waits = [(thread, " ".join(stacks[values["stack"]]), ns, values["waits"]) for thread, ns, values in rows]
     if not waits:
         raise Skip("this user may not sample the kernel")
     sleeper, sleeps = max(collections.Counter(w[0] for w in waits if "nanosleep" in w[1]).items(), key=lambda item: item[1])
