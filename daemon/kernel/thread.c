@@ -16,6 +16,27 @@ void cond_init(pthread_cond_t *cond)
 	pthread_condattr_destroy(&attributes);
 }
 
+/*
+ * The server inherits the program's RLIMIT_STACK, and glibc gives that to threads. It may be less
+ * than libdw and large thread-local buffers need.
+ */
+#define MIN_STACK_BYTES ((size_t)512 << 10)
+
+static int create_thread(void *(*run)(void *context), void *context, pthread_t *out)
+{
+	pthread_attr_t attributes;
+	size_t n_bytes;
+	int r = pthread_attr_init(&attributes);
+
+	if (r)
+		return r;
+	if (!pthread_attr_getstacksize(&attributes, &n_bytes) && n_bytes < MIN_STACK_BYTES)
+		pthread_attr_setstacksize(&attributes, MIN_STACK_BYTES);
+	r = pthread_create(out, &attributes, run, context);
+	pthread_attr_destroy(&attributes);
+	return r;
+}
+
 int thread_start(void *(*run)(void *context), void *context, pthread_t *out)
 {
 	sigset_t all, before;
@@ -23,7 +44,7 @@ int thread_start(void *(*run)(void *context), void *context, pthread_t *out)
 
 	sigfillset(&all);
 	pthread_sigmask(SIG_SETMASK, &all, &before);
-	r = pthread_create(out, NULL, run, context);
+	r = create_thread(run, context, out);
 	pthread_sigmask(SIG_SETMASK, &before, NULL);
 	return -r;
 }

@@ -13,6 +13,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "base/cleanup.h"
 #include "base/clock.h"
 #include "base/diag.h"
 #include "base/grow.h"
@@ -86,6 +87,7 @@ struct sampler {
 	struct perf_set *events; /* only the thread uses it */
 	pthread_t thread;
 	int64_t count_due_ns; /* CLOCK_MONOTONIC; only the thread uses it */
+	struct unwound unwound; /* of the sample that is being read; only the thread uses it */
 	int wake_fd; /* an eventfd: the thread has something to do */
 	pthread_mutex_t mutex; /* protects all below */
 	pthread_cond_t changed; /* CLOCK_MONOTONIC */
@@ -293,16 +295,16 @@ static void unwind_sample(struct sampler *s, struct sampling *p, const struct pe
 
 static void take_sample(struct sampler *s, struct sampling *p, const struct perf_record *record)
 {
-	static _Thread_local struct unwound unwound;
+	struct unwound *unwound = &s->unwound;
 	uint64_t before;
 
-	unwind_sample(s, p, &record->sample, &unwound);
+	unwind_sample(s, p, &record->sample, unwound);
 	pthread_mutex_lock(&s->mutex);
 	before = count_bytes(&p->samples.data);
 	if (!has_room(s))
 		p->samples.data.n_left_out++;
-	else if (record->sample.is_switch ? store_waiting(p, record, &unwound)
-					  : store_sample(p, record, &unwound))
+	else if (record->sample.is_switch ? store_waiting(p, record, unwound)
+					  : store_sample(p, record, unwound))
 		s->error = -ENOMEM;
 	s->used_bytes += count_bytes(&p->samples.data) - before;
 	pthread_mutex_unlock(&s->mutex);
@@ -872,10 +874,14 @@ void sampler_remove_process(struct sampler *s, pid_t pid)
 
 /* --- names of frames ------------------------------------------------------------------------ */
 
-static int name_frame(struct unnamed *s, uint32_t i)
+/* Room for the names of a frame. It is too large for small stacks of threads. */
+struct name_room {
+	char raw[NAME_BYTES];
+	char name[DEMANGLE_MAX_BYTES];
+};
+
+static int name_frame(struct unnamed *s, uint32_t i, struct name_room *room)
 {
-	static _Thread_local char raw[NAME_BYTES];
-	static _Thread_local char name[DEMANGLE_MAX_BYTES];
 	const struct stack_frame *f = &s->data.stacks.frames[i];
 
 	if (names_get(&s->data.stacks.texts, f->function)[0])
@@ -883,17 +889,19 @@ static int name_frame(struct unnamed *s, uint32_t i)
 	if (f->mapping == STACKS_NONE)
 		return stacks_name(
 			&s->data.stacks, i, special_names[f->address], special_names[f->address]);
-	module_write_name(s->modules[f->mapping], f->address, raw, sizeof raw);
-	return stacks_name(&s->data.stacks, i, demangle(raw, name) ? name : raw, raw);
+	module_write_name(s->modules[f->mapping], f->address, room->raw, sizeof room->raw);
+	return stacks_name(&s->data.stacks, i,
+		demangle(room->raw, room->name) ? room->name : room->raw, room->raw);
 }
 
 /* Sets the names of all frames, and empties |s| into |out|. */
 static int name_samples(struct unnamed *s, struct sampled_process *out)
 {
-	int r = 0;
+	_cleanup_free_ struct name_room *room = malloc(sizeof *room);
+	int r = room ? 0 : -ENOMEM;
 
 	for (size_t i = 0; i < s->data.stacks.n_frames && !r; i++)
-		r = name_frame(s, (uint32_t)i);
+		r = name_frame(s, (uint32_t)i, room);
 	free(s->modules);
 	*out = s->data;
 	return r;
