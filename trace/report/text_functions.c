@@ -55,8 +55,7 @@ void text_put_functions(struct text *t)
 	if (!ran->n_samples)
 		return;
 	snprintf(title, sizeof title,
-		"functions that ran, %" PRIu64
-		" CPU samples; +- is the error of self, 95 %% sure",
+		"functions that ran, %" PRIu64 " CPU samples; +- is the error of self, 95 %% sure",
 		ran->n_samples);
 	page_put_title(&t->page, title);
 	page_put_head(&t->page, "self");
