@@ -18,7 +18,7 @@ void cond_init(pthread_cond_t *cond)
 
 /*
  * The server inherits the program's RLIMIT_STACK, and glibc gives that to threads. It may be less
- * than libdw and large thread-local buffers need.
+ * than libdw needs.
  */
 #define MIN_STACK_BYTES ((size_t)512 << 10)
 

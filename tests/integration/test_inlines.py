@@ -78,7 +78,7 @@ class Program:
         listing = run_tool("objdump", "--no-show-raw-insn", "--disassemble=work", self.path)
         self.addresses = [int(found, 16) for found in re.findall(r"(?m)^\s+([0-9a-f]+):\t", listing)]
         check(len(self.addresses) > 2, f"instructions of work(): {listing}")
-        # What addr2line says while the program is as it was compiled.
+        # addr2line reads the program as it was compiled.
         self.expected = {self.find_offset(at): self.ask_addr2line(at) for at in self.addresses}
 
     def find_offset(self, address):

@@ -133,7 +133,7 @@ START_TEST(moments_may_come_in_any_order)
 }
 END_TEST
 
-/* What goes on at a cut is added up to it, and goes on behind it in the next part. */
+/* A state that goes on at a cut is added up to it, and goes on behind it in the next part. */
 START_TEST(a_cut_divides_intervals)
 {
 	struct sampled_process first;

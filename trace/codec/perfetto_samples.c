@@ -13,6 +13,7 @@
 #include "trace/codec/perfetto_fields.h"
 #include "trace/codec/perfetto_tracks.h"
 #include "trace/codec/thread_samples.h"
+#include "trace/model/space.h"
 #include "trace/read/archive.h"
 #include "trace/read/cursor.h"
 #include "trace/read/view.h"

@@ -120,6 +120,10 @@ struct space {
 #define PLANE_SAMPLES_SUFFIX " samples"
 /* The same for a plane with the states of threads: running, preempted, blocked. */
 #define PLANE_STATES_SUFFIX " thread states"
+/* Names of the events of such a plane. */
+#define STATE_RUNNING "running"
+#define STATE_PREEMPTED "preempted"
+#define STATE_BLOCKED "blocked"
 /* stat of such a plane: the number of waits that were left out, because they were short */
 #define PLANE_SHORT_WAITS "ptap_short_waits"
 #define PLANE_STACKS \

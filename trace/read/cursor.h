@@ -43,11 +43,6 @@ enum item_kind {
 	ITEM_STATE, /* the thread was in the state |name| for the duration */
 };
 
-/* Names of states. */
-#define STATE_RUNNING "running"
-#define STATE_PREEMPTED "preempted"
-#define STATE_BLOCKED "blocked"
-
 /* An argument that the program gave to an event. Valid until the next cursor_next(). */
 struct item_arg {
 	const char *key; /* terminated */
@@ -73,7 +68,7 @@ struct item {
 	bool is_step;
 	int64_t step_num; /* valid if is_step */
 	uint32_t stack; /* of a sample: number in the view's stacks; STACKS_NONE: unknown */
-	/* Of a sample of waiting: how many such times it stands for, because most have no sample */
+	/* A sample of waiting stands for so many such times, because most have no sample */
 	uint64_t n_waits;
 	uint64_t flow_out; /* id of the flow that leaves here, unique in the view; 0: none */
 	uint64_t flow_in; /* id of the flow that arrives here */

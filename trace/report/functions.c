@@ -64,7 +64,7 @@ struct function_reading {
 	struct diag *d;
 };
 
-/* What a sample adds to the functions of its stack. */
+/* The weight that a sample adds to the functions of its stack. */
 struct sample_weight {
 	bool is_waiting;
 	int64_t ns;

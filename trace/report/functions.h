@@ -37,7 +37,9 @@ struct function_list {
 	struct name_map places; /* from functions to |v|, until they are sorted */
 };
 
-/* What happened while spans of a name were open, in spans inside of them, too. */
+/*
+ * Sums up the samples that were taken while spans of a name were open, in spans inside of them, too.
+ */
 struct span_functions {
 	uint32_t name; /* index into the view's names */
 	/* Time of these spans in sampled processes; those inside of others of the name add none */

@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "base/grow.h"
+#include "trace/model/space.h"
 #include "trace/read/cursor.h"
 #include "trace/read/view.h"
 #include "trace/report/digest.h"

@@ -247,9 +247,9 @@ static int draw_interval(const struct sample_lines_input *in, const struct sampl
 	const struct thread_interval *interval, struct plane *plane, struct line *line)
 {
 	static const char *const names[] = {
-		[THREAD_RUNNING] = "running",
-		[THREAD_PREEMPTED] = "preempted",
-		[THREAD_BLOCKED] = "blocked",
+		[THREAD_RUNNING] = STATE_RUNNING,
+		[THREAD_PREEMPTED] = STATE_PREEMPTED,
+		[THREAD_BLOCKED] = STATE_BLOCKED,
 	};
 	const char *reason = names_get(&p->stacks.texts, interval->reason);
 	struct trace_event event = {

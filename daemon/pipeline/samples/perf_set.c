@@ -52,8 +52,8 @@ struct perf_cpu {
 	int number;
 	struct perf_output output;
 	/*
-	 * Of stacks with which threads give up the processor. When too many do, this ring is full,
-	 * and the other one is not.
+	 * It gets the stacks with which threads give up the processor. When too many do, this ring
+	 * is full, and the other one is not.
 	 */
 	struct perf_output waits;
 };
@@ -323,7 +323,7 @@ static void process_close_fds(struct perf_set *s, struct perf_process *p)
 {
 	for (size_t i = 0; i < p->n_fds; i++)
 		set_close_fd(s, p->fds[i]);
-	/* What these lose is known: the waits have no stack. */
+	/* Nobody counts what these lose: a wait without a stack shows it. */
 	for (size_t i = 0; i < p->n_wait_fds; i++)
 		perf_opener_close(&s->opener, p->wait_fds[i]);
 	free(p->fds);

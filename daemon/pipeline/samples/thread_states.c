@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What threads do; see thread_states.h. */
+/* Makes intervals of the states of threads; see thread_states.h. */
 #include "daemon/pipeline/samples/thread_states.h"
 
 #include <dirent.h>
@@ -26,7 +26,7 @@
 /* Threads that have ended are forgotten when there are as many as others, and this many. */
 #define MANY_ENDED 1024
 
-/* What is known of a thread's state since |since_ns|. */
+/* Tells how much we know of a thread's state since |since_ns|. */
 enum knowledge {
 	KNOWN_NOTHING, /* until its next moment */
 	KNOWN_READY, /* /proc says that it runs or could run */

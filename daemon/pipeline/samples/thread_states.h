@@ -51,7 +51,8 @@ int thread_states_add(struct thread_states *s, const struct thread_moment *m);
 
 /*
  * Adds the intervals of |to| that end before |until_ns|: no moment before that may be added later.
- * Of more than 50,000 moments in a second, waits of less than 20 us are left out, and counted.
+ * If there are more than 50,000 moments in a second, it leaves out waits of less than 20 us, and
+ * counts them.
  * Waits that go on for long get their reasons from /proc. 0 or -ENOMEM.
  */
 int thread_states_advance(struct thread_states *s, int64_t until_ns, struct sampled_process *to);

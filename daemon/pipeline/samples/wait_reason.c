@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What threads wait for; see wait_reason.h and proc(5). */
+/* Reads what threads wait for; see wait_reason.h and proc(5). */
 #include "daemon/pipeline/samples/wait_reason.h"
 
 #include <elf.h>
