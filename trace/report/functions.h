@@ -38,7 +38,8 @@ struct function_list {
 };
 
 /*
- * Sums up the samples that were taken while spans of a name were open, in spans inside of them, too.
+ * Sums up the samples that were taken while spans of a name were open, and in spans inside of
+ * them.
  */
 struct span_functions {
 	uint32_t name; /* index into the view's names */

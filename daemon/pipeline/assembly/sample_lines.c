@@ -243,71 +243,112 @@ static int draw_plane(struct sample_drawing *g, struct space *space)
 
 /* --- states ----------------------------------------------------------------------------------- */
 
-static int draw_interval(const struct sample_lines_input *in, const struct sampled_process *p,
-	const struct thread_interval *interval, struct plane *plane, struct line *line)
+struct state_drawing {
+	const struct sample_lines_input *in;
+	const struct sampled_process *p;
+	struct plane *plane;
+	uint32_t states[N_THREAD_STATES]; /* names of events */
+	uint32_t name_cpu; /* stat names */
+	uint32_t name_in;
+};
+
+/* Returns what a blocked thread waits for, or "". */
+static const char *get_reason(const struct stacks *s, const struct thread_interval *interval)
 {
-	static const char *const names[] = {
+	const char *reason = names_get(&s->texts, interval->reason);
+
+	return reason[0] || interval->stack == STACKS_NONE
+		       ? reason
+		       : get_waiting_function(s, interval->stack);
+}
+
+/* Sets the stat of an interval. Returns the number of its stats, 0 or 1; -1: out of memory. */
+static int make_stat(const struct state_drawing *g, const struct thread_interval *interval,
+	struct trace_stat *stat)
+{
+	const char *reason;
+
+	if (interval->state == THREAD_PREEMPTED)
+		return 0;
+	*stat = (struct trace_stat){
+		.name = g->name_cpu, .type = STAT_UINT64, .value.u64 = interval->cpu};
+	if (interval->state == THREAD_RUNNING)
+		return 1;
+	reason = get_reason(&g->p->stacks, interval);
+	if (!reason[0])
+		return 0;
+	*stat = (struct trace_stat){.name = g->name_in, .type = STAT_STRING};
+	stat->value.string = intern(&g->plane->stat_names, reason);
+	return stat->value.string == NAMES_NONE ? -1 : 1;
+}
+
+static int draw_interval(
+	const struct state_drawing *g, const struct thread_interval *interval, struct line *line)
+{
+	struct trace_stat stat;
+	int n = make_stat(g, interval, &stat);
+	struct trace_event event = {
+		.start_ns = interval->start_ns - g->in->start_ns,
+		.duration_ns = interval->end_ns - interval->start_ns,
+		.name = g->states[interval->state],
+	};
+
+	if (n > 0)
+		event.stats = plane_add_stats(g->plane, &stat, 1);
+	return n < 0 || (n && !event.stats) ? -ENOMEM : line_add_event(line, &event);
+}
+
+/* Interns the names that many intervals have. 0 or -ENOMEM. */
+static int intern_state_names(struct state_drawing *g)
+{
+	static const char *const names[N_THREAD_STATES] = {
 		[THREAD_RUNNING] = STATE_RUNNING,
 		[THREAD_PREEMPTED] = STATE_PREEMPTED,
 		[THREAD_BLOCKED] = STATE_BLOCKED,
 	};
-	const char *reason = names_get(&p->stacks.texts, interval->reason);
-	struct trace_event event = {
-		.start_ns = interval->start_ns - in->start_ns,
-		.duration_ns = interval->end_ns - interval->start_ns,
-		.name = intern(&plane->event_names, names[interval->state]),
-	};
-	struct trace_stat stat = {.type = STAT_UINT64, .value.u64 = interval->cpu};
 
-	stat.name = intern(&plane->stat_names, "cpu");
-	if (interval->state == THREAD_BLOCKED) {
-		if (!reason[0] && interval->stack != STACKS_NONE)
-			reason = get_waiting_function(&p->stacks, interval->stack);
-		stat.name = intern(&plane->stat_names, "in");
-		stat.type = STAT_STRING;
-		stat.value.string = intern(&plane->stat_names, reason);
-	}
-	if (interval->state != THREAD_PREEMPTED && (stat.type != STAT_STRING || reason[0])) {
-		event.stats = plane_add_stats(plane, &stat, 1);
-		if (!event.stats)
+	for (int i = 0; i < N_THREAD_STATES; i++) {
+		g->states[i] = intern(&g->plane->event_names, names[i]);
+		if (g->states[i] == NAMES_NONE)
 			return -ENOMEM;
 	}
-	return event.name == NAMES_NONE || stat.name == NAMES_NONE ? -ENOMEM
-								   : line_add_event(line, &event);
+	g->name_cpu = intern(&g->plane->stat_names, "cpu");
+	g->name_in = intern(&g->plane->stat_names, "in");
+	return g->name_cpu == NAMES_NONE || g->name_in == NAMES_NONE ? -ENOMEM : 0;
 }
 
-static int draw_states(
-	const struct sample_lines_input *in, const struct sampled_process *p, struct plane *plane)
+static int draw_states(struct state_drawing *g)
 {
+	const struct sampled_process *p = g->p;
 	_cleanup_free_ size_t *numbers = calloc((size_t)p->n_threads + 1, sizeof *numbers);
-	int r = numbers ? 0 : -ENOMEM;
+	int r = numbers ? intern_state_names(g) : -ENOMEM;
 
 	for (size_t i = 0; i < p->n_intervals && !r; i++) {
 		struct thread_interval interval = p->intervals[i];
 		struct line *line;
 
-		if (!clip_interval(in, &interval))
+		if (!clip_interval(g->in, &interval))
 			continue;
-		line = take_line(in, p, interval.thread, plane, numbers);
-		r = line ? draw_interval(in, p, &interval, plane, line) : -ENOMEM;
+		line = take_line(g->in, p, interval.thread, g->plane, numbers);
+		r = line ? draw_interval(g, &interval, line) : -ENOMEM;
 	}
-	sort_lines(plane);
-	return r ? r : plane_set_uint(plane, PLANE_SHORT_WAITS, p->n_short);
+	sort_lines(g->plane);
+	return r ? r : plane_set_uint(g->plane, PLANE_SHORT_WAITS, p->n_short);
 }
 
 int state_lines_add(
 	const struct sample_lines_input *in, const struct sampled_process *p, struct space *space)
 {
-	struct plane *plane;
+	struct state_drawing g = {.in = in, .p = p};
 	int r;
 
 	if (!p->n_intervals)
 		return 0;
-	plane = space_add_plane(space, (int64_t)space->n_planes + 1, in->plane_name);
-	if (!plane)
+	g.plane = space_add_plane(space, (int64_t)space->n_planes + 1, in->plane_name);
+	if (!g.plane)
 		return -ENOMEM;
-	r = set_process(in, p->pid, plane);
-	return r ? r : draw_states(in, p, plane);
+	r = set_process(in, p->pid, g.plane);
+	return r ? r : draw_states(&g);
 }
 
 int sample_lines_add(

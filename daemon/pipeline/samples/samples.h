@@ -30,6 +30,7 @@ enum thread_state {
 	THREAD_RUNNING,
 	THREAD_PREEMPTED, /* it could run, and waited for a processor */
 	THREAD_BLOCKED, /* it waited for something, or waited for a processor after that */
+	N_THREAD_STATES
 };
 
 /* A time in which a thread was in one state. */
